@@ -1,0 +1,119 @@
+#include "engine/containerd/undo.h"
+
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/containerd/imports_edit.h"
+#include "engine/key_path.h"
+#include "engine/toml_reader.h"
+#include "engine/toml_scanner.h"
+
+namespace ctkit::engine::containerd {
+
+namespace {
+
+/// The import that `after` has and `before` lacks; "" if there is none.
+std::string added_import(const FileChange& ours, const TomlDialect& dialect) {
+  const auto imports = [&](const std::string& text) {
+    std::set<std::string> names;
+    const auto table = read_toml(text, ours.path, dialect);
+    const Value* list = table ? find(*table, "imports") : nullptr;
+    if (!list || !list->array()) return names;
+    for (const Value& item : *list->array()) {
+      if (item.string()) names.insert(*item.string());
+    }
+    return names;
+  };
+  const auto before = imports(*ours.before);
+  for (const std::string& name : imports(*ours.after)) {
+    if (!before.contains(name)) return name;
+  }
+  return "";
+}
+
+/// A statement with the table it belongs to and what it says.
+struct Said {
+  KeyPath key = {};
+  std::string value = {};
+  auto operator<=>(const Said&) const = default;
+};
+
+std::vector<Said> what_is_said(std::string_view text, const std::vector<Statement>& statements) {
+  std::vector<Said> said;
+  KeyPath table;
+  for (const Statement& statement : statements) {
+    if (statement.kind != Statement::Kind::key_value) {
+      table.parts = statement.key;
+      said.push_back({.key = table});
+      continue;
+    }
+    KeyPath key = table;
+    key.parts.insert(key.parts.end(), statement.key.begin(), statement.key.end());
+    said.push_back(
+        {std::move(key),
+         std::string(text.substr(statement.value.begin, statement.value.end - statement.value.begin))});
+  }
+  return said;
+}
+
+/// The end of the line that holds `at`, its newline included.
+std::size_t line_end(std::string_view text, std::size_t at) {
+  const std::size_t end = text.find('\n', at);
+  return end == std::string_view::npos ? text.size() : end + 1;
+}
+
+std::size_t line_begin(std::string_view text, std::size_t at) {
+  const std::size_t begin = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+  return begin == std::string_view::npos ? 0 : begin + 1;
+}
+
+/// Our own file: the lines of our statements go.
+Result<std::optional<std::string>> without_our_statements(const FileChange& ours, const std::string& text,
+                                                          const TomlDialect& dialect) {
+  const auto written = scan_statements(*ours.after, ours.path, dialect);
+  if (!written) return std::unexpected(written.error());
+  const auto present = scan_statements(text, ours.path, dialect);
+  if (!present) return std::unexpected(present.error());
+  const auto written_says = what_is_said(*ours.after, *written);
+  const std::set<Said> ours_said(written_says.begin(), written_says.end());
+  const auto said = what_is_said(text, *present);
+  std::vector<bool> keep(said.size(), false);
+  bool any = false;
+  bool heads_something = false;
+  for (std::size_t i = said.size(); i-- > 0;) {
+    const bool header = (*present)[i].kind != Statement::Kind::key_value;
+    keep[i] = header ? heads_something || !ours_said.contains(said[i]) : !ours_said.contains(said[i]);
+    heads_something = header ? false : heads_something || keep[i];
+    any = any || keep[i];
+  }
+  if (!any) return std::nullopt;
+  std::string left;
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    const Statement& statement = (*present)[i];
+    if (keep[i]) continue;
+    const bool header = statement.kind != Statement::Kind::key_value;
+    left += text.substr(from, line_begin(text, statement.key_span.begin) - from);
+    from = line_end(text, header ? statement.key_span.end : statement.value.end);
+  }
+  return left + text.substr(from);
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> undo(const FileChange& ours, const std::string& text,
+                                        const TomlDialect& dialect) {
+  if (!ours.after) return text;
+  if (!ours.before || added_import(ours, dialect).empty()) {
+    return without_our_statements(ours, text, dialect);
+  }
+  const bool line_was_ours = !ours.before->contains("imports");
+  auto removed = remove_import(text, ours.path, added_import(ours, dialect), dialect, line_was_ours);
+  if (!removed && removed.error().code == ErrorCode::not_found) return text;
+  if (!removed) return std::unexpected(removed.error());
+  return *std::move(removed);
+}
+
+}  // namespace ctkit::engine::containerd

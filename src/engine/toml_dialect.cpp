@@ -1,0 +1,34 @@
+#include "engine/toml_dialect.h"
+
+namespace ctkit::engine {
+
+constexpr TomlDialect kGoToml18{
+    .grammar = TomlDialect::Grammar::go_toml_1,
+    .dates_by_pattern = true,
+    .underscores_by_pattern = true,
+};
+
+constexpr TomlDialect kGoToml19{
+    .grammar = TomlDialect::Grammar::go_toml_1,
+    .large_unsigned_integers = true,
+};
+
+constexpr TomlDialect kGoToml22{
+    .grammar = TomlDialect::Grammar::toml_1_0,
+    .leap_seconds = true,
+    .dotted_keys_extend_implied = true,
+};
+
+constexpr TomlDialect kGoToml23{
+    .grammar = TomlDialect::Grammar::toml_1_0,
+    .dotted_keys_extend_implied = true,
+};
+
+constexpr TomlDialect kGoToml24{
+    .grammar = TomlDialect::Grammar::toml_1_0,
+    .hex_escapes = true,
+    .inline_tables_span_lines = true,
+    .seconds_optional = true,
+};
+
+}  // namespace ctkit::engine

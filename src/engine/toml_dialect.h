@@ -1,0 +1,49 @@
+#pragma once
+
+namespace ctkit::engine {
+
+/// What one TOML library takes, refuses and converts: a value, so that a test can name any mix.
+/// What all libraries of one grammar share is in that grammar's files.
+struct TomlDialect {
+  enum class Grammar {
+    go_toml_1,  ///< toml_go1.h
+    toml_1_0,   ///< toml_go2.h
+  };
+
+  Grammar grammar = Grammar::toml_1_0;
+
+  // Rules of go_toml_1.
+
+  /// Dates and times are cut by a pattern; else a date must be followed by a blank, `T` or nothing.
+  bool dates_by_pattern = false;
+  /// `_` needs digits on both sides, in hexadecimal numbers lower case ones; else one before it.
+  bool underscores_by_pattern = false;
+  /// Integers up to 2^64-1.
+  bool large_unsigned_integers = false;
+
+  // Rules of toml_1_0.
+
+  /// `\xHH`
+  bool hex_escapes = false;
+  /// Newlines, comments and a trailing comma in inline tables.
+  bool inline_tables_span_lines = false;
+  /// `07:32`
+  bool seconds_optional = false;
+  /// `07:32:60`
+  bool leap_seconds = false;
+  /// After `[a.b.c]`, `[a]` may go on with `b.d = 1`.
+  bool dotted_keys_extend_implied = false;
+};
+
+/// pelletier/go-toml 1.8.1, in containerd 1.5.
+extern const TomlDialect kGoToml18;
+/// pelletier/go-toml 1.9.5, in containerd 1.6 and 1.7.
+extern const TomlDialect kGoToml19;
+/// pelletier/go-toml 2.2.3 and 2.2.4, in containerd 2.0 to 2.2.
+extern const TomlDialect kGoToml22;
+/// pelletier/go-toml 2.3.0, in containerd 2.3: as 2.2, but no leap seconds.
+extern const TomlDialect kGoToml23;
+/// pelletier/go-toml 2.4.3, in containerd 2.4 and in Debian's 2.1.9.
+extern const TomlDialect kGoToml24;
+
+}  // namespace ctkit::engine

@@ -1,0 +1,136 @@
+#include "installer/apply.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ctkit::installer {
+
+namespace {
+
+using engine::Error;
+using engine::ErrorCode;
+using engine::FileChange;
+using engine::Result;
+
+constexpr unsigned kReadableByAll = 0644;
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// No wider than the strictest of the files it repeats.
+unsigned mode_limit(const FileSystem& files, const FileChange& change) {
+  unsigned limit = kReadableByAll;
+  for (const std::string& source : change.sources) {
+    if (const auto theirs = files.mode_of(source)) limit &= *theirs;
+  }
+  return limit | 0600;
+}
+
+/// The file as wanted; `mode` where it shall get one whether it is there or not.
+Result<void> set(FileSystem& files, const std::string& path, const std::optional<std::string>& text,
+                 std::optional<unsigned> mode) {
+  if (text) {
+    return files.replace(path, *text, {.mode = mode.value_or(kReadableByAll), .for_existing = mode.has_value()});
+  }
+  auto removed = files.remove(path);
+  if (!removed && removed.error().code == ErrorCode::not_found) return {};
+  return removed;
+}
+
+std::optional<unsigned> present_mode(const FileSystem& files, const std::string& path) {
+  const auto mode = files.mode_of(path);
+  return mode ? std::optional(*mode) : std::nullopt;
+}
+
+/// The mode that a written file shall have; none: the one it has.
+std::optional<unsigned> wanted_mode(const FileSystem& files, const FileChange& change) {
+  if (change.sources.empty()) return std::nullopt;
+  const unsigned limit = mode_limit(files, change);
+  const auto present = present_mode(files, change.path);
+  return present ? *present & (limit | ~0777U) : limit;
+}
+
+/// The journal as it will be.
+Journal next_journal(const FileSystem& files, const std::optional<Journal>& journal, const Plan& plan) {
+  Journal next = journal.value_or(Journal{});
+  const std::vector<JournalEntry> known = std::exchange(next.files, {});
+  for (const FileChange& file : plan.desired) {
+    JournalEntry entry{.change = file};
+    const auto old = std::ranges::find(known, file.path, [](const JournalEntry& item) { return item.change.path; });
+    entry.mode = old != known.end() ? old->mode : present_mode(files, file.path);
+    next.files.push_back(std::move(entry));
+  }
+  next.finished = false;
+  return next;
+}
+
+/// A write and what it takes to put back what was there.
+struct Written {
+  const FileChange* change = nullptr;
+  std::optional<unsigned> mode = std::nullopt;
+};
+
+/// Puts back what was written, last first; returns what could not be.
+std::string put_back(FileSystem& files, const std::vector<Written>& written) {
+  std::string failed;
+  for (auto item = written.rbegin(); item != written.rend(); ++item) {
+    const auto done = set(files, item->change->path, item->change->before, item->mode);
+    if (!done) failed += (failed.empty() ? "" : ", ") + item->change->path + " (" + done.error().message + ")";
+  }
+  return failed;
+}
+
+Error after_failure(Error error, const std::string& not_put_back) {
+  error.hint += (error.hint.empty() ? "" : "; ");
+  error.hint += not_put_back.empty() ? "the files are as before"
+                                     : "these files could not be put back: " + not_put_back;
+  return error;
+}
+
+}  // namespace
+
+Result<void> apply(FileSystem& files, const std::string& state_folder, const std::optional<Journal>& journal,
+                   const Plan& plan) {
+  if (plan.files.empty() && journal && journal->finished) return {};
+  Journal next = next_journal(files, journal, plan);
+  const auto abandon = [&](const Error& error, const std::vector<Written>& written) {
+    const std::string failed = put_back(files, written);
+    if (failed.empty()) {
+      Journal before = journal.value_or(Journal{});
+      static_cast<void>(journal ? write_journal(files, state_folder, before)
+                                : remove_journal(files, state_folder, next));
+    }
+    return std::unexpected(after_failure(error, failed));
+  };
+  if (auto done = write_journal(files, state_folder, next); !done) return abandon(done.error(), {});
+  std::vector<Written> written;
+  for (const FileChange& change : plan.files) {
+    if (auto made = make_noted_folders(files, folder_of(change.path), next); !made) {
+      return abandon(made.error(), written);
+    }
+    // A replace that fails may have taken place all the same, if only the folder's sync failed.
+    written.push_back({&change, present_mode(files, change.path)});
+    if (auto done = set(files, change.path, change.after, wanted_mode(files, change)); !done) {
+      return abandon(done.error(), written);
+    }
+  }
+  next.finished = true;
+  if (auto done = write_journal(files, state_folder, next); !done) return abandon(done.error(), written);
+  return {};
+}
+
+Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSystem& files,
+                                         const std::string& state_folder, const Journal& journal) {
+  auto list = take_back(engine, files, journal);
+  if (!list) return list;
+  for (const TakenBack& file : *list) {
+    if (file.left == file.present) continue;
+    if (auto done = set(files, file.path, file.left, file.mode); !done) return std::unexpected(done.error());
+  }
+  if (auto done = remove_journal(files, state_folder, journal); !done) return std::unexpected(done.error());
+  return list;
+}
+
+}  // namespace ctkit::installer

@@ -1,0 +1,183 @@
+#include "installer/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace ctkit::installer {
+
+namespace {
+
+constexpr const char* kToolkitFolder = "/usr/local/nvidia/toolkit";
+
+/// What the parser fills besides the request itself.
+struct Words {
+  std::vector<std::string> handlers;
+  std::string on_conflict = "restore";
+  std::string restart = "none";
+  bool set_as_default = false;
+  std::string toolkit_folder = kToolkitFolder;
+};
+
+void add_node_options(CLI::App& verb, Request& request) {
+  verb.add_option("--root", request.root, "Host root, a recorded tree or a capture's folder")
+      ->envname("CTKIT_ROOT")
+      ->capture_default_str();
+  verb.add_option("--engine", request.engine, "containerd (default: found)")
+      ->envname("CTKIT_ENGINE")
+      ->check(CLI::IsMember({"containerd"}));
+  verb.add_option("--release", request.release, "The daemon's release, as `containerd --version` prints it")
+      ->envname("CTKIT_RELEASE");
+  verb.add_option("--config", request.config, "Top-level config, seen from the host root")
+      ->envname("CTKIT_CONFIG");
+  verb.add_option("--defaults", request.defaults,
+                  "The node's own `containerd config default`, for builds with other defaults")
+      ->envname("CTKIT_DEFAULTS");
+}
+
+/// The verb's formats, the default one first.
+void add_format(CLI::App& verb, std::string& output, const std::vector<std::string>& formats) {
+  output = formats.front();
+  verb.add_option("-o,--output", output, "Output format")->check(CLI::IsMember(formats))->capture_default_str();
+}
+
+void add_change_options(CLI::App& verb, Request& request, Words& words) {
+  verb.add_option("--handler", words.handlers,
+                  "Handlers to serve, as name=binary[,type=runtime type] (default: nvidia, nvidia-cdi, nvidia-legacy)");
+  verb.add_flag("--set-as-default", words.set_as_default, "Make the first handler the default runtime")
+      ->envname("CTKIT_SET_AS_DEFAULT");
+  verb.add_option("--on-conflict", words.on_conflict,
+                  "Settings that other files lose to each other on 1.x: restore, keep what is effective, or refuse")
+      ->envname("CTKIT_ON_CONFLICT")
+      ->check(CLI::IsMember({"restore", "keep", "refuse"}));
+  verb.add_option("--drop-in", request.desired.drop_in, "Our file, seen from the host root")
+      ->envname("CTKIT_DROP_IN");
+  verb.add_option("--toolkit-folder", words.toolkit_folder, "Where the NVIDIA runtime binaries are on the host")
+      ->envname("CTKIT_TOOLKIT_FOLDER")
+      ->capture_default_str();
+}
+
+void add_state_dir(CLI::App& verb, Request& request) {
+  verb.add_option("--state-dir", request.state_dir, "Where the journal is, seen from the host root")
+      ->envname("CTKIT_STATE_DIR");
+}
+
+std::vector<engine::DesiredHandler> usual_handlers(const std::string& folder) {
+  return {{.name = "nvidia", .binary = folder + "/nvidia-container-runtime"},
+          {.name = "nvidia-cdi", .binary = folder + "/nvidia-container-runtime.cdi"},
+          {.name = "nvidia-legacy", .binary = folder + "/nvidia-container-runtime.legacy"}};
+}
+
+/// `name=binary[,type=…]`; false if it is anything else.
+bool parse_handler(std::string_view text, engine::DesiredHandler& handler) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) return false;
+  handler.name = text.substr(0, equals);
+  text.remove_prefix(equals + 1);
+  const std::size_t comma = text.find(',');
+  handler.binary = text.substr(0, comma);
+  if (comma != std::string_view::npos) {
+    constexpr std::string_view kType = "type=";
+    text.remove_prefix(comma + 1);
+    if (!text.starts_with(kType)) return false;
+    handler.type = text.substr(kType.size());
+    if (handler.type.empty()) return false;
+  }
+  return handler.binary.starts_with('/');
+}
+
+std::optional<Printed> fill_desired(Request& request, const Words& words) {
+  using enum engine::OnConflict;
+  request.desired.on_conflict = words.on_conflict == "keep"     ? keep
+                                : words.on_conflict == "refuse" ? refuse
+                                                                : restore;
+  for (const std::string& text : words.handlers) {
+    engine::DesiredHandler handler;
+    if (!parse_handler(text, handler)) {
+      return Printed{.text = "ctkit: --handler wants name=/path/of/binary[,type=runtime type], not '" +
+                             text + "'\n",
+                     .mistake = true};
+    }
+    request.desired.handlers.push_back(std::move(handler));
+  }
+  if (request.desired.handlers.empty()) {
+    request.desired.handlers = usual_handlers(words.toolkit_folder);
+  }
+  if (words.set_as_default) request.desired.default_handler = request.desired.handlers.front().name;
+  return std::nullopt;
+}
+
+
+/// A verb, where its format goes, and what it is called in the request.
+struct VerbWords {
+  CLI::App* app;
+  Verb verb;
+  std::string output;
+};
+
+}  // namespace
+
+std::variant<Request, Printed> parse_command_line(std::span<const char* const> argv) {
+  Request request;
+  Words words;
+  CLI::App app("Puts runtime handlers on a Kubernetes node without breaking it.", "ctkit");
+  app.set_version_flag("--version", "ctkit " CTKIT_VERSION);
+  app.require_subcommand(1);
+
+  std::array<VerbWords, 5> verbs = {{
+      {app.add_subcommand("effective", "The effective config, as `containerd config dump` prints it"), Verb::effective, ""},
+      {app.add_subcommand("explain", "Who set a key, what was overridden or erased, what is lost"), Verb::explain, ""},
+      {app.add_subcommand("plan", "The change: files, effective diff, conflicts"), Verb::plan, ""},
+      {app.add_subcommand("apply", "Write the planned files"), Verb::apply, ""},
+      {app.add_subcommand("uninstall", "Remove exactly what apply added"), Verb::uninstall, ""},
+  }};
+  for (VerbWords& verb : verbs) {
+    add_node_options(*verb.app, request);
+    const bool reads = verb.verb == Verb::effective || verb.verb == Verb::explain;
+    if (!reads) add_state_dir(*verb.app, request);
+    if (verb.verb == Verb::plan || verb.verb == Verb::apply) add_change_options(*verb.app, request, words);
+    const std::vector<std::string> formats = {verb.verb == Verb::effective ? "toml" : "table", "json"};
+    add_format(*verb.app, verb.output, formats);
+    switch (verb.verb) {
+      case Verb::effective:
+        verb.app->add_flag("--show-origin", request.show_origin, "With each value the file and line that wrote it");
+        verb.app->add_flag("--as-dump", request.as_dump, "What `config dump` says where the daemon does something else");
+        break;
+      case Verb::explain:
+        verb.app->add_option("keys", request.keys, "Dotted TOML keys; none: an overview");
+        break;
+      case Verb::plan:
+        verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are changes");
+        break;
+      case Verb::apply:
+        verb.app->add_option("--restart", words.restart, "none: write files only")->check(CLI::IsMember({"none"}));
+        break;
+      case Verb::uninstall:
+        break;
+    }
+  }
+
+  try {
+    app.parse(static_cast<int>(argv.size()), argv.data());
+  } catch (const CLI::CallForVersion&) {
+    return Printed{.text = "ctkit " CTKIT_VERSION "\n"};
+  } catch (const CLI::Success&) {
+    for (const VerbWords& verb : verbs) {
+      if (verb.app->parsed()) return Printed{.text = verb.app->help()};
+    }
+    return Printed{.text = app.help()};
+  } catch (const CLI::ParseError& error) {
+    return Printed{.text = std::string("ctkit: ") + error.what() + "\nRun `ctkit --help` for the verbs.\n",
+                   .mistake = true};
+  }
+  for (const VerbWords& verb : verbs) {
+    if (!verb.app->parsed()) continue;
+    request.verb = verb.verb;
+    request.format = verb.output == "json" ? Format::json : Format::text;
+  }
+  if (auto mistake = fill_desired(request, words)) return *mistake;
+  return request;
+}
+
+}  // namespace ctkit::installer

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "engine/file_reader.h"
+
+namespace ctkit::installer {
+
+/// Owner, permission bits and label that a replaced file keeps or a new one gets.
+struct FileMode {
+  unsigned mode = 0644;       ///< permission bits of a new file
+  bool for_existing = false;  ///< a file that is there gets them too, and loses its ACL
+};
+
+/// Seam: what `apply` does to the host's files. Paths are the host's, resolved inside the host root.
+class FileSystem : public engine::FileReader {
+ public:
+  /// Replaces or creates the file, durably and at once: readers see the old bytes or the new ones. A link is kept and its
+  /// target replaced (inside the root). An existing file keeps owner, mode and label; a new one gets `mode`.
+  /// `not_found` if its folder is missing. After an error the file is as before, except when only syncing its folder failed.
+  [[nodiscard]] virtual engine::Result<void> replace(std::string_view path, std::string_view text, FileMode mode) = 0;
+
+  /// Removes the file (a link itself, not its target), durably. `not_found` if it is not there.
+  [[nodiscard]] virtual engine::Result<void> remove(std::string_view path) = 0;
+
+  /// Creates the folder and its missing parents, mode 0755; returns the topmost one created, or "" if all were there.
+  /// After an error none of them is left.
+  [[nodiscard]] virtual engine::Result<std::string> make_folders(std::string_view folder) = 0;
+
+  /// Removes the folder if it is empty; false if it is not. `not_found` also for a file or a link.
+  [[nodiscard]] virtual engine::Result<bool> remove_folder(std::string_view folder) = 0;
+
+  /// One changer of this host at a time: held until the result is let go. `locked` if somebody else has it.
+  [[nodiscard]] virtual engine::Result<std::shared_ptr<void>> lock() = 0;
+
+  /// The permission bits of the file, followed through links. `not_found`.
+  [[nodiscard]] virtual engine::Result<unsigned> mode_of(std::string_view path) const = 0;
+};
+
+}  // namespace ctkit::installer

@@ -1,0 +1,111 @@
+#include "installer/host/root_folder.h"
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <optional>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "installer/host/system_error.h"
+
+namespace ctkit::installer::host {
+
+using engine::Error;
+using engine::Result;
+
+namespace {
+
+constexpr int kMostLinks = 40;     // the kernel's own limit
+constexpr int kMostAttempts = 64;  // EAGAIN: somebody renamed folders while a `..` was resolved
+
+// glibc has no wrapper for openat2.
+int open_below(int root, const char* path, int flags) {
+  open_how how{};
+  how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    const long fd = ::syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) return static_cast<int>(fd);
+  }
+  return -1;
+}
+
+// "/etc/x" is "/etc/" and "x"; a name alone is in "./".
+std::string folder_part(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? "./" : std::string(path.substr(0, slash + 1));
+}
+
+std::string_view name_part(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+// Where the link points; nothing if it is no link or not there.
+Result<std::optional<std::string>> read_link(const Place& place, std::string_view path) {
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length =
+      ::readlinkat(place.folder.get(), place.name.c_str(), target.data(), target.size());
+  if (length >= 0) return std::string(target.data(), static_cast<std::size_t>(length));
+  if (errno == EINVAL || errno == ENOENT) return std::nullopt;
+  return std::unexpected(make_system_error(errno, "read the link", path));
+}
+
+}  // namespace
+
+Result<RootFolder> RootFolder::open(const std::string& folder) {
+  UniqueFd root(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return std::unexpected(make_system_error(errno, "open the host root", folder));
+  const UniqueFd probe(open_below(root.get(), ".", O_PATH | O_DIRECTORY));
+  // Container runtimes older than the call deny it with EPERM; opening "." of an open folder gives
+  // that to nobody else.
+  if (!probe && (errno == ENOSYS || errno == EPERM)) {
+    return std::unexpected(Error{
+        .message = "this kernel has no openat2(2), or a seccomp profile denies it",
+        .where = folder,
+        .hint = "Linux 5.6 or newer is needed, and in a container a runtime of 2021 or newer"});
+  }
+  if (!probe) return std::unexpected(make_system_error(errno, "open the host root", folder));
+  return RootFolder(std::move(root));
+}
+
+Result<UniqueFd> RootFolder::open(std::string_view path, int flags) const {
+  if (path.contains('\0')) {
+    return std::unexpected(make_system_error(EINVAL, "open a path with a NUL in it", path));
+  }
+  UniqueFd fd(open_below(root_.get(), std::string(path).c_str(), flags));
+  if (!fd) return std::unexpected(make_system_error(errno, "open", path));
+  return fd;
+}
+
+Result<Place> RootFolder::place_of(std::string_view path) const {
+  const auto name = name_part(path);
+  if (name.empty() || name == "." || name == "..") {
+    return std::unexpected(make_system_error(EISDIR, "use this as a file", path));
+  }
+  if (name.contains('\0')) {
+    return std::unexpected(make_system_error(EINVAL, "open a path with a NUL in it", path));
+  }
+  auto folder = open(folder_part(path), O_RDONLY | O_DIRECTORY);
+  if (!folder) return std::unexpected(folder.error());
+  return Place{.folder = std::move(*folder), .name = std::string(name)};
+}
+
+Result<Place> RootFolder::final_place_of(std::string_view path) const {
+  std::string current(path);
+  for (int links = 0; links <= kMostLinks; ++links) {
+    auto place = place_of(current);
+    if (!place) return place;
+    const auto link = read_link(*place, current);
+    if (!link) return std::unexpected(link.error());
+    const std::optional<std::string>& target = *link;
+    if (!target) return place;
+    // Joined below the root only; the kernel resolves the result, and so keeps it there.
+    current = target->starts_with('/') ? *target : folder_part(current) + *target;
+  }
+  return std::unexpected(make_system_error(ELOOP, "follow the link", path));
+}
+
+}  // namespace ctkit::installer::host

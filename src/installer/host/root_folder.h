@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/result.h"
+#include "installer/host/unique_fd.h"
+
+namespace ctkit::installer::host {
+
+/// Where a file is or would be: its folder, open for reading and syncing, and its name there.
+struct Place {
+  UniqueFd folder = {};
+  std::string name = {};
+};
+
+/// The host root, kept open. Every path is resolved below it by the kernel (openat2,
+/// RESOLVE_IN_ROOT): absolute links and `..` stay inside, whoever moves folders about meanwhile,
+/// and magic links of /proc are refused.
+class RootFolder {
+ public:
+  /// Fails if the folder can't be opened or the kernel has no openat2.
+  static engine::Result<RootFolder> open(const std::string& folder);
+
+  /// Opens what the path names, with open(2)'s flags and O_CLOEXEC.
+  [[nodiscard]] engine::Result<UniqueFd> open(std::string_view path, int flags) const;
+
+  /// The place the path names; the last part is not followed if it is a link, and need not exist.
+  /// `is_directory` for a path that can only be a folder (`/`, a trailing slash, a dot part).
+  [[nodiscard]] engine::Result<Place> place_of(std::string_view path) const;
+
+  /// The same, at the end of all links.
+  [[nodiscard]] engine::Result<Place> final_place_of(std::string_view path) const;
+
+ private:
+  explicit RootFolder(UniqueFd root) : root_(std::move(root)) {}
+
+  UniqueFd root_;
+};
+
+}  // namespace ctkit::installer::host

@@ -1,0 +1,75 @@
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <span>
+#include <string>
+#include <system_error>
+
+#include "engine/diagnostic.h"
+#include "installer/cli.h"
+#include "installer/exit_code.h"
+#include "installer/host/posix_file_system.h"
+#include "installer/install.h"
+#include "installer/observe.h"
+#include "installer/report_json.h"
+#include "installer/report_text.h"
+
+namespace ctkit::installer {
+namespace {
+
+int fail(const engine::Error& error) {
+  std::cerr << report_error(error);
+  return static_cast<int>(exit_code(error.code));
+}
+
+/// Paths of our own machine, as the user gives them from the folder he stands in.
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto full = std::filesystem::absolute(path, error);
+  return error ? path : full.lexically_normal().string();
+}
+
+const engine::Diagnostics* diagnostics_of(const Outcome& outcome) {
+  if (outcome.effective) return &outcome.effective->diagnostics;
+  return outcome.plan ? &outcome.plan->diagnostics : nullptr;
+}
+
+int run_request(Request request) {
+  const auto here = host::PosixFileSystem::open("/");
+  if (!here) return fail(here.error());
+  const HostRoot root = find_host_root(**here, absolute(request.root));
+  if (!request.defaults.empty()) request.defaults = absolute(request.defaults);
+  const auto engine = observe_engine(**here, root, request);
+  if (!engine) return fail(engine.error());
+  const auto files = host::PosixFileSystem::open(root.folder);
+  if (!files) return fail(files.error());
+  Host host{.files = **files};
+  const auto outcome = run(request, **engine, host);
+  if (!outcome) return fail(outcome.error());
+  if (const auto* diagnostics = diagnostics_of(*outcome)) {
+    for (const engine::Diagnostic& diagnostic : *diagnostics) std::cerr << render(diagnostic) << '\n';
+  }
+  std::cout << (request.format == Format::json ? report_json(request, *outcome) : report_text(request, *outcome));
+  if (!std::cout.flush()) return static_cast<int>(ExitCode::failed);
+  const bool differs = outcome->plan && !outcome->plan->files.empty();
+  return static_cast<int>(request.exit_code && differs ? ExitCode::differences : ExitCode::done);
+}
+
+}  // namespace
+}  // namespace ctkit::installer
+
+int main(int argc, char** argv) {
+  using namespace ctkit::installer;
+  try {
+    const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
+    auto parsed = parse_command_line(words);
+    if (const auto* printed = std::get_if<Printed>(&parsed)) {
+      (printed->mistake ? std::cerr : std::cout) << printed->text;
+      return static_cast<int>(printed->mistake ? ExitCode::usage : ExitCode::done);
+    }
+    return run_request(std::get<Request>(parsed));
+  } catch (const std::exception& error) {
+    std::cerr << "ctkit: this is a bug: " << error.what() << '\n';
+    return static_cast<int>(ExitCode::failed);
+  }
+}

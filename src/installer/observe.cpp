@@ -1,0 +1,93 @@
+#include "installer/observe.h"
+
+#include <optional>
+#include <utility>
+
+#include "engine/containerd/containerd_engine.h"
+#include "engine/toml_reader.h"
+#include "installer/capture.h"
+
+namespace ctkit::installer {
+
+namespace {
+
+using engine::Error;
+using engine::ErrorCode;
+using engine::Result;
+namespace containerd = engine::containerd;
+
+constexpr std::string_view kCaptureName = "capture.json";
+constexpr std::string_view kDefaultConfig = "/etc/containerd/config.toml";
+
+std::string parent_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+Result<Capture> read_capture(const engine::FileReader& here, const HostRoot& root) {
+  if (root.capture.empty()) return Capture{};
+  auto text = here.read(root.capture);
+  if (!text) return std::unexpected(text.error());
+  return parse_capture(*text, root.capture);
+}
+
+Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& here, const std::string& path,
+                                                   const containerd::Known& known) {
+  if (path.empty()) return std::nullopt;
+  auto text = here.read(path);
+  if (!text) return std::unexpected(text.error().with_context("reading the daemon's defaults"));
+  auto table = read_toml(*text, path, *known.regime.dialect);
+  if (!table) {
+    Error error = table.error().with_context("reading the daemon's defaults");
+    error.code = ErrorCode::usage;
+    return std::unexpected(error);
+  }
+  return *std::move(table);
+}
+
+}  // namespace
+
+HostRoot find_host_root(const engine::FileReader& here, const std::string& folder) {
+  std::string path = folder;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const std::string inside = path + "/" + std::string(kCaptureName);
+  if (here.read(inside) && here.list(path + "/root")) return {.folder = path + "/root", .capture = inside};
+  const std::string beside = parent_of(path) + "/" + std::string(kCaptureName);
+  if (path.ends_with("/root") && here.read(beside)) return {.folder = path, .capture = beside};
+  return {.folder = path};
+}
+
+Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here, const HostRoot& root,
+                                                       const Request& request) {
+  auto capture = read_capture(here, root);
+  if (!capture) return std::unexpected(capture.error());
+  const std::string text = request.release.empty() ? capture->release : request.release;
+  if (text.empty()) {
+    return std::unexpected(Error{.code = ErrorCode::unknown_release,
+                                 .message = "the daemon's release is not known",
+                                 .where = root.folder,
+                                 .hint = "give it as --release, as `containerd --version` prints it"});
+  }
+  auto release = containerd::Release::parse(text);
+  if (!release) return std::unexpected(release.error());
+  auto known = containerd::find_release(*release);
+  if (!known) return std::unexpected(known.error());
+  std::string defaults = request.defaults;
+  // Recorded defaults are those of the recorded release.
+  if (defaults.empty() && !capture->defaults.empty() && request.release.empty()) {
+    defaults = parent_of(root.capture) + "/" + capture->defaults;
+  }
+  auto table = read_defaults(here, defaults, *known);
+  if (!table) return std::unexpected(table.error());
+  containerd::LoadRequest load{.as_dump = request.as_dump};
+  load.config_path = !request.config.empty()    ? request.config
+                     : !capture->config.empty() ? capture->config
+                                                : std::string(kDefaultConfig);
+  load.config_given = load.config_path != kDefaultConfig;
+  if (!capture->working_folder.empty()) load.working_folder = capture->working_folder;
+  auto daemon = *table ? containerd::make_daemon(*std::move(known), **std::move(table))
+                       : containerd::Daemon{.known = *std::move(known)};
+  return std::make_unique<containerd::ContainerdEngine>(std::move(daemon), std::move(load));
+}
+
+}  // namespace ctkit::installer

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/engine.h"
+#include "engine/result.h"
+#include "installer/file_system.h"
+#include "installer/request.h"
+
+namespace ctkit::installer {
+
+/// Which folder is the host root: a capture's folder holds it as `root/`.
+struct HostRoot {
+  std::string folder = {};
+  std::string capture = {};  ///< capture.json that goes with it; empty: there is none
+};
+
+/// `here` are the files of the machine we run on.
+HostRoot find_host_root(const engine::FileReader& here, const std::string& folder);
+
+/// The engine as the request and the capture describe it. Fails with `unknown_release` where neither says the release, with
+/// `usage` where the capture or the defaults can't be read.
+engine::Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here,
+                                                               const HostRoot& root, const Request& request);
+
+}  // namespace ctkit::installer

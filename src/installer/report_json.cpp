@@ -1,0 +1,226 @@
+#include "installer/report_json.h"
+
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "installer/redact.h"
+
+namespace ctkit::installer {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json to_json(const engine::Value& value);
+
+struct ToJson {
+  ordered_json operator()(bool item) const { return item; }
+  ordered_json operator()(std::int64_t item) const { return item; }
+  ordered_json operator()(std::uint64_t item) const { return item; }
+  ordered_json operator()(double item) const {
+    if (std::isnan(item)) return {{"$float", "nan"}};
+    if (std::isinf(item)) return {{"$float", item > 0 ? "inf" : "-inf"}};
+    return item;
+  }
+  ordered_json operator()(const std::string& item) const { return item; }
+  ordered_json operator()(const engine::DateTime& item) const { return {{"$datetime", item.text}}; }
+  ordered_json operator()(const engine::Array& item) const {
+    ordered_json array = ordered_json::array();
+    for (const engine::Value& element : item) array.push_back(to_json(element));
+    return array;
+  }
+  ordered_json operator()(const engine::Table& item) const {
+    // The keys are unique already; ordered_json would look for each.
+    ordered_json::object_t object;
+    for (const auto& [key, child] : item) {
+      object.ordered_json::object_t::Container::emplace_back(key, to_json(child));
+    }
+    return object;
+  }
+};
+
+ordered_json to_json(const engine::Value& value) { return std::visit(ToJson{}, value.data); }
+
+ordered_json to_json(const engine::Origin& origin) {
+  if (origin.built_in()) return nullptr;
+  return {{"file", *origin.file}, {"line", origin.line}, {"column", origin.column}};
+}
+
+void add_origins(ordered_json& list, const engine::KeyPath& path, const engine::Value& value) {
+  if (const engine::Table* table = value.table(); table && !table->empty()) {
+    for (const auto& [key, child] : *table) add_origins(list, path.child(key), child);
+    return;
+  }
+  list.push_back({{"key", path.to_string()}, {"origin", to_json(value.origin)}});
+}
+
+ordered_json to_json(const engine::Diagnostics& diagnostics) {
+  ordered_json list = ordered_json::array();
+  for (const engine::Diagnostic& item : diagnostics) {
+    const char* severity = item.severity == engine::Severity::error     ? "error"
+                           : item.severity == engine::Severity::warning ? "warning"
+                                                                        : "note";
+    list.push_back({{"severity", severity},
+                    {"message", item.message},
+                    {"origin", to_json(item.origin)},
+                    {"hint", item.hint.empty() ? ordered_json(nullptr) : ordered_json(item.hint)}});
+  }
+  return list;
+}
+
+std::string text(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+ordered_json with_origins(const engine::EffectiveConfig& config) {
+  ordered_json origins = ordered_json::array();
+  for (const auto& [key, value] : config.config) add_origins(origins, {{key}}, value);
+  return {{"schema", "ctkit/v1/effective"},
+          {"config", ToJson{}(config.config)},
+          {"origins", std::move(origins)},
+          {"diagnostics", to_json(config.diagnostics)}};
+}
+
+ordered_json shown_value(const engine::KeyPath& key, const engine::Value& value) {
+  return is_secret(key) ? ordered_json("<redacted>") : to_json(value);
+}
+
+ordered_json to_json(const engine::Event& event) {
+  constexpr std::array kKinds = {"overridden", "erased", "moved", "unread"};
+  return {{"kind", kKinds.at(static_cast<std::size_t>(event.kind))},
+          {"key", event.key.to_string()},
+          {"value", shown_value(event.key, event.value)},
+          {"origin", to_json(event.value.origin)},
+          {"by", to_json(event.by)},
+          {"to", event.kind == engine::Event::Kind::moved ? ordered_json(event.to.to_string()) : ordered_json(nullptr)}};
+}
+
+ordered_json to_json(const std::vector<engine::Handler>& handlers) {
+  ordered_json list = ordered_json::array();
+  for (const engine::Handler& handler : handlers) {
+    list.push_back({{"name", handler.name},
+                    {"key", handler.key.to_string()},
+                    {"binary", handler.binary.empty() ? ordered_json(nullptr) : ordered_json(handler.binary)},
+                    {"default", handler.is_default},
+                    {"origin", to_json(handler.origin)}});
+  }
+  return list;
+}
+
+ordered_json layers(const engine::EffectiveConfig& config) {
+  ordered_json list = ordered_json::array();
+  for (const engine::Layer& layer : config.layers) {
+    list.push_back({{"path", layer.path},
+                    {"version", layer.schema_version == 0 ? ordered_json(nullptr) : ordered_json(layer.schema_version)}});
+  }
+  return list;
+}
+
+ordered_json explain_json(const Outcome& outcome) {
+  ordered_json keys = ordered_json::array();
+  for (const Explanation& item : outcome.explanations) {
+    ordered_json effective = ordered_json::array();
+    for (const Winner& winner : item.winners) {
+      effective.push_back({{"key", winner.key.to_string()},
+                           {"value", shown_value(winner.key, *winner.value)},
+                           {"origin", to_json(winner.value->origin)}});
+    }
+    ordered_json events = ordered_json::array();
+    for (const engine::Event* event : item.events) events.push_back(to_json(*event));
+    keys.push_back({{"asked", item.asked.to_string()}, {"effective", std::move(effective)}, {"events", std::move(events)}});
+  }
+  ordered_json gone = ordered_json::array();
+  for (const engine::Event* event : lost(*outcome.effective)) gone.push_back(to_json(*event));
+  return {{"schema", "ctkit/v1/explain"},
+          {"keys", std::move(keys)},
+          {"layers", layers(*outcome.effective)},
+          {"handlers", to_json(outcome.handlers)},
+          {"lost", std::move(gone)},
+          {"not_serving", outcome.effective->not_serving},
+          {"diagnostics", to_json(outcome.effective->diagnostics)}};
+}
+
+ordered_json to_json(const EffectiveChange& change) {
+  const auto value = [&](const std::optional<engine::Value>& item) {
+    return item ? shown_value(change.key, *item) : ordered_json(nullptr);
+  };
+  return {{"key", change.key.to_string()}, {"before", value(change.before)}, {"after", value(change.after)}};
+}
+
+ordered_json plan_json(const Plan& plan, std::string_view schema) {
+  ordered_json files = ordered_json::array();
+  for (const engine::FileChange& file : plan.files) {
+    const auto text = [](const std::optional<std::string>& content) {
+      return content ? ordered_json(redact_lines(*content)) : ordered_json(nullptr);
+    };
+    files.push_back({{"path", file.path}, {"before", text(file.before)}, {"after", text(file.after)}});
+  }
+  ordered_json changes = ordered_json::array();
+  ordered_json restored = ordered_json::array();
+  for (const EffectiveChange& change : plan.changes) {
+    ordered_json item = to_json(change);
+    if (!change.restored) {
+      changes.push_back(std::move(item));
+      continue;
+    }
+    item["author"] = to_json(change.author);
+    restored.push_back(std::move(item));
+  }
+  ordered_json outlook = ordered_json::array();
+  for (const Outlook& item : plan.outlook) {
+    outlook.push_back({{"engine", item.engine},
+                       {"holds", item.holds},
+                       {"reason", item.reason.empty() ? ordered_json(nullptr) : ordered_json(item.reason)}});
+  }
+  return {{"schema", schema},
+          {"engine", plan.engine},
+          {"files", std::move(files)},
+          {"changes", std::move(changes)},
+          {"restored", std::move(restored)},
+          {"handlers", to_json(plan.handlers)},
+          {"restart", plan.restart_due()},
+          {"approach", plan.approach},
+          {"outlook", std::move(outlook)},
+          {"diagnostics", to_json(plan.diagnostics)}};
+}
+
+ordered_json uninstall_json(const Outcome& outcome) {
+  constexpr std::array kHow = {"restored", "already", "edited", "left"};
+  ordered_json files = ordered_json::array();
+  if (outcome.removed) {
+    for (const TakenBack& file : *outcome.removed) {
+      files.push_back({{"path", file.path},
+                       {"how", kHow.at(static_cast<std::size_t>(file.how))},
+                       {"there", file.left.has_value()}});
+    }
+  }
+  return {{"schema", "ctkit/v1/uninstall"}, {"installed", outcome.removed.has_value()}, {"files", std::move(files)}};
+}
+
+ordered_json document(const Request& request, const Outcome& outcome) {
+  switch (request.verb) {
+    case Verb::effective:
+      return request.show_origin ? with_origins(*outcome.effective) : ToJson{}(outcome.effective->config);
+    case Verb::explain:
+      return explain_json(outcome);
+    case Verb::plan:
+      return plan_json(*outcome.plan, "ctkit/v1/plan");
+    case Verb::apply:
+      return plan_json(*outcome.plan, "ctkit/v1/apply");
+    case Verb::uninstall:
+      return uninstall_json(outcome);
+  }
+  assert(false);
+  return nullptr;
+}
+
+}  // namespace
+
+std::string report_json(const Request& request, const Outcome& outcome) {
+  return text(document(request, outcome));
+}
+
+}  // namespace ctkit::installer
