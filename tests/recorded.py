@@ -75,7 +75,7 @@ def plain(value):
 
 
 def _moment(text):
-    for kind in (datetime.datetime, datetime.date, datetime.time):
+    for kind in (datetime.date, datetime.time, datetime.datetime):  # the last would take a date for its midnight
         try:
             return kind.fromisoformat(text).isoformat()
         except ValueError:

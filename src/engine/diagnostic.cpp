@@ -24,7 +24,8 @@ std::string_view severity_name(Severity severity) {
 
 std::string render(const Diagnostic& diagnostic) {
   std::string text(severity_name(diagnostic.severity));
-  text += ": " + diagnostic.origin.to_string() + ": " + diagnostic.message + '\n';
+  if (!diagnostic.origin.built_in()) text += ": " + diagnostic.origin.to_string();
+  text += ": " + diagnostic.message + '\n';
   if (!diagnostic.hint.empty()) text += "  hint: " + diagnostic.hint + '\n';
   return text;
 }

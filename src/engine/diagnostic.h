@@ -21,7 +21,7 @@ struct Diagnostic {
 
 using Diagnostics = std::vector<Diagnostic>;
 
-/// `warning: FILE:LINE: message` and, if there is one, a line `  hint: …`.
+/// `warning: FILE:LINE: message` and, if there is one, a line `  hint: …`, each with its newline.
 std::string render(const Diagnostic& diagnostic);
 
 }  // namespace ctkit::engine

@@ -8,7 +8,9 @@
 
 #include "engine/effective_config.h"
 #include "engine/file_reader.h"
+#include "engine/finding.h"
 #include "engine/key_path.h"
+#include "engine/preflight.h"
 #include "engine/result.h"
 #include "engine/value.h"
 
@@ -98,8 +100,25 @@ class Engine {
   [[nodiscard]] virtual Result<std::optional<std::string>> undo(const FileChange& ours,
                                                                 const std::string& text) const = 0;
 
+  /// Problems in everyone's files, by place. `effective` is the answer of that name with events; a refusal becomes a finding.
+  [[nodiscard]] virtual std::vector<Finding> lint(const FileReader& files,
+                                                  const Result<EffectiveConfig>& effective,
+                                                  const FileModes& modes) const;
+
+  /// What another release of the daemon makes of the same files. Fails with `unknown_release`, with `usage` where the engine
+  /// has no such comparison.
+  [[nodiscard]] virtual Result<Preflight> preflight(const FileReader& files, std::string_view release) const;
+
   /// The engine's later lines, for what a change will mean after an upgrade; nearest first.
   [[nodiscard]] virtual std::vector<std::unique_ptr<Engine>> successors() const = 0;
 };
+
+inline std::vector<Finding> Engine::lint(const FileReader&, const Result<EffectiveConfig>&, const FileModes&) const {
+  return {};
+}
+
+inline Result<Preflight> Engine::preflight(const FileReader&, std::string_view) const {
+  return std::unexpected(Error{.code = ErrorCode::usage, .message = "preflight knows no releases of " + name()});
+}
 
 }  // namespace ctkit::engine

@@ -82,7 +82,9 @@ class KeyReader {
       part += kMeanings[name];
       return true;
     }
-    const std::size_t digits = text_[at_] == 'u' ? 4 : text_[at_] == 'U' ? 8 : 0;
+    std::size_t digits = 0;
+    if (text_[at_] == 'u') digits = 4;
+    if (text_[at_] == 'U') digits = 8;
     const auto rune = parse_hex(text_.substr(at_ + 1).substr(0, digits));
     if (digits == 0 || text_.size() - at_ - 1 < digits || !rune || !is_unicode_scalar(*rune)) {
       return false;

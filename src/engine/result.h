@@ -19,6 +19,7 @@ enum class ErrorCode {
   needs_decision,   ///< a person has to choose; nothing was written
   usage,            ///< the request makes no sense
   locked,           ///< somebody else is at work on this node
+  unreachable,      ///< the daemon, or systemd, doesn't answer
 };
 
 /// A failure for reasons outside the program: what, where (`file:line:column`, a path or a unit) and what to do about it.

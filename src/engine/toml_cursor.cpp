@@ -20,10 +20,11 @@ void append(std::string* out, std::string_view text) {
 }  // namespace
 
 bool TomlCursor::newline() {
-  if (at("\r\n")) return skip(2), true;
-  if (at('\n')) return skip(1), true;
-  return refuse(at_,
-                at('\r') ? "a carriage return without a newline" : "expected the end of the line");
+  if (at("\r\n") || at('\n')) {
+    skip(at('\n') ? 1 : 2);
+    return true;
+  }
+  return at('\r') ? refuse_character() : refuse(at_, "expected the end of the line");
 }
 
 bool TomlCursor::comment() {
@@ -85,7 +86,10 @@ bool TomlCursor::one_line_string(std::string* out) {
   for (;;) {
     plain_characters(quote, out);
     if (at_end()) return refuse(begin, "the string has no end");
-    if (at(quote)) return skip(1), true;
+    if (at(quote)) {
+      skip(1);
+      return true;
+    }
     if (at('\n') || at('\r')) return refuse(begin, "the string has no end on its line");
     if (!at('\\')) return refuse_character();
     if (!escape(out)) return false;
@@ -135,7 +139,7 @@ bool TomlCursor::line_continuation() {
 }
 
 bool TomlCursor::escape(std::string* out) {
-  constexpr std::string_view kNames = "btnfre\"\\";
+  constexpr std::string_view kNames = R"(btnfre"\)";
   constexpr std::string_view kMeanings = "\b\t\n\f\r\x1b\"\\";
   const std::size_t begin = at_;
   skip(1);

@@ -16,7 +16,7 @@ std::optional<int> number_at(std::string_view text, std::size_t at, std::size_t 
   int number = 0;
   for (const char c : text.substr(at, length)) {
     if (!is_digit(c)) return std::nullopt;
-    number = number * 10 + (c - '0');
+    number = (number * 10) + (c - '0');
   }
   return number;
 }
@@ -76,14 +76,19 @@ bool is_offset(std::string_view text, int most_hours, int most_minutes) {
          has_number_up_to(text, 1, most_hours) && has_number_up_to(text, 4, most_minutes);
 }
 
+/// Two digits that are known to be there.
+int two_digits_at(std::string_view text, std::size_t at) {
+  return ((text[at] - '0') * 10) + (text[at + 1] - '0');
+}
+
 std::string two_digits(int number) {
-  return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
+  return {static_cast<char>('0' + (number / 10)), static_cast<char>('0' + (number % 10))};
 }
 
 /// As Go prints it: zero is Z, sixty minutes are an hour.
 std::string canonical_offset(std::string_view text) {
   if (text.size() == 1) return "Z";
-  const int minutes = *number_at(text, 1, 2) * 60 + *number_at(text, 4, 2);
+  const int minutes = (two_digits_at(text, 1) * 60) + two_digits_at(text, 4);
   if (minutes == 0) return "Z";
   return text[0] + two_digits(minutes / 60) + ':' + two_digits(minutes % 60);
 }
@@ -91,16 +96,19 @@ std::string canonical_offset(std::string_view text) {
 /// Go counts a leap second as the first of the next minute.
 std::string without_leap_second(std::string_view local) {
   if (!local.ends_with(":60")) return std::string(local);
-  const int minute = *number_at(local, 14, 2) + 1;
-  const int hour = *number_at(local, 11, 2) + minute / 60;
-  int day = *number_at(local, 8, 2) + hour / 24;
-  int month = *number_at(local, 5, 2);
-  int year = *number_at(local, 0, 4);
-  const int days = days_in(month, year);
-  month += day > days ? 1 : 0;
-  year += month > 12 ? 1 : 0;
-  day = day > days ? 1 : day;
-  month = month > 12 ? 1 : month;
+  const int minute = two_digits_at(local, 14) + 1;
+  const int hour = two_digits_at(local, 11) + (minute / 60);
+  int day = two_digits_at(local, 8) + (hour / 24);
+  int month = two_digits_at(local, 5);
+  int year = (two_digits_at(local, 0) * 100) + two_digits_at(local, 2);
+  if (day > days_in(month, year)) {
+    day = 1;
+    ++month;
+  }
+  if (month > 12) {
+    month = 1;
+    ++year;
+  }
   return std::to_string(10000 + year).substr(1) + '-' + two_digits(month) + '-' + two_digits(day) +
          'T' + two_digits(hour % 24) + ':' + two_digits(minute % 60) + ":00";
 }

@@ -31,6 +31,8 @@ struct TomlDialect {
   bool seconds_optional = false;
   /// `07:32:60`
   bool leap_seconds = false;
+  /// Keys may repeat in tables that the daemon has no place for.
+  bool unplaced_tables_unchecked = false;
   /// After `[a.b.c]`, `[a]` may go on with `b.d = 1`.
   bool dotted_keys_extend_implied = false;
 };

@@ -14,11 +14,11 @@ namespace {
 constexpr std::size_t kDepthLimit = kDeepest;
 
 /// Blanks within the brackets of a header are not part of its name.
-Span trimmed(Span span, std::string_view text) {
-  while (span.begin < span.end && is_blank(text.front()))
-    text.remove_prefix(1), ++span.begin;
-  while (span.begin < span.end && is_blank(text.back()))
-    text.remove_suffix(1), --span.end;
+Span trimmed(std::string_view text, Span span) {
+  while (span.begin < span.end && is_blank(text[span.begin]))
+    ++span.begin;
+  while (span.begin < span.end && is_blank(text[span.end - 1]))
+    --span.end;
   return span;
 }
 
@@ -80,9 +80,9 @@ bool Go1Parser::header(Statement& statement) {
   }
   if (!key(name, statement.key)) return false;
   if (statement.key.size() > kDepthLimit) return too_deep(name.span.begin);
-  if (!expect(is_array ? Kind::double_right_bracket : Kind::right_bracket, "expected ']]'"))
-    return false;
-  statement.key_span = trimmed(name.span, name.text);
+  const Kind closing = is_array ? Kind::double_right_bracket : Kind::right_bracket;
+  if (!expect(closing, is_array ? "expected ']]'" : "expected ']'")) return false;
+  statement.key_span = trimmed(text_, name.span);
   const auto place = places_.position(statement.key_span.begin);
   statement.line = place.line;
   statement.column = place.column;
@@ -155,7 +155,7 @@ bool Go1Parser::scalar(Go1Token& token, Value& out) {
     case Kind::error:
       return refuse(token, token.text);
     default:
-      return refuse(token, "expected a value");
+      return refuse(token, kNoGo1Value);
   }
 }
 
@@ -306,7 +306,7 @@ bool Go1Parser::expect(Kind kind, std::string_view message) {
 }
 
 bool Go1Parser::refuse(const Go1Token& token, std::string_view message) {
-  const std::string_view hint = message == "expected a value" ? "a string needs quotes" : "";
+  const std::string_view hint = message == kNoGo1Value ? "a string needs quotes" : "";
   error_ = places_.refusal(token.span.begin, std::string(message), std::string(hint));
   return false;
 }
@@ -316,10 +316,11 @@ Result<Table> read_go1(std::string_view text, std::string_view file, const TomlD
   Go1Parser parser(text, places, dialect, Go1Parser::Values::judged);
   Go1Tables tables;
   for (;;) {
-    auto statement = parser.next();
-    if (!statement) return std::unexpected(std::move(statement.error()));
-    if (!*statement) return tables.finish();
-    Statement& found = **statement;
+    auto next = parser.next();
+    if (!next) return std::unexpected(std::move(next.error()));
+    std::optional<Statement> statement = std::move(*next);
+    if (!statement) return tables.finish();
+    Statement& found = *statement;
     const Origin origin = places.origin({.line = found.line, .column = found.column});
     std::string problem;
     switch (found.kind) {

@@ -27,7 +27,7 @@ class Go1Parser {
             const TextPlaces& places,
             const TomlDialect& dialect,
             Values values)
-      : places_(places), dialect_(dialect), values_(values), lexer_(text, dialect) {}
+      : text_(text), places_(places), dialect_(dialect), values_(values), lexer_(text, dialect) {}
 
   /// The next statement; nothing at the end of the text.
   Result<std::optional<Statement>> next();
@@ -58,6 +58,7 @@ class Go1Parser {
   bool expect(Kind kind, std::string_view message);
   bool refuse(const Go1Token& token, std::string_view message);
 
+  std::string_view text_;
   const TextPlaces& places_;
   const TomlDialect& dialect_;
   Values values_;

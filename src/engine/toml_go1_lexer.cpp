@@ -142,7 +142,7 @@ Go1Lexer::State Go1Lexer::values() {
   }
   if (at('+') || at('-')) return number();
   if (at_digit()) return date_or_number();
-  return error("expected a value");
+  return error(kNoGo1Value);
 }
 
 Go1Lexer::State Go1Lexer::newline() {

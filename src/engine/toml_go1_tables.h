@@ -35,13 +35,10 @@ void set_go1_path(Draft& table, Go1Key key, const Origin& origin, Go1Value value
 
 /// Puts keys and headers where they belong and says which the library refuses (parser.go, toml.go):
 /// 1. A header may be spelled once in the same way, `[[ ]]` as often as one likes. An `[[x]]`
-/// forgets the headers
-///    that are spelled `x.` and something.
-/// 2. Within tables, headers and dotted keys go anywhere but into an inline table that is theirs to
-/// fill.
+///    forgets the headers that are spelled `x.` and something.
+/// 2. Headers and dotted keys go anywhere but into an inline table.
 /// 3. `[[ ]]` adds to an array of tables however that was written. A part of its name that is no
-/// table is passed
-///    over.
+///    table is passed over.
 /// 4. A key may be given once.
 class Go1Tables {
  public:

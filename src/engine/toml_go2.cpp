@@ -86,7 +86,8 @@ bool Go2Parser::statement(Statement& statement) {
   return true;
 }
 
-Result<Value> Go2Parser::read(Span span, std::size_t depth) {
+Result<Value> Go2Parser::read(Span span, std::size_t depth, Values values) {
+  values_ = values;
   const std::size_t resume = cursor_.offset();
   cursor_.move_to(span.begin);
   Value out;
@@ -210,47 +211,68 @@ bool Go2Parser::convert(std::string_view atom, std::size_t begin, Value& out) {
     auto date = parse_toml_1_0_date(
         atom,
         {.seconds_optional = dialect_.seconds_optional, .leap_seconds = dialect_.leap_seconds});
-    if (!date) return cursor_.refuse(begin, quoted(atom) + ": no date or time");
+    if (!date) return unconverted(atom, begin, "no date or time", out);
     out.data = DateTime{std::move(*date)};
     return true;
   }
   std::string_view problem;
   const auto number = parse_toml_1_0_number(atom, problem);
-  if (!number) {
-    return cursor_.refuse(
-        begin, quoted(atom) + ": " + std::string(problem), "a string needs quotes");
+  if (number) {
+    std::visit([&out](auto parsed) { out.data = parsed; }, *number);
+    return true;
   }
-  std::visit([&out](auto parsed) { out.data = parsed; }, *number);
+  if (problem == kNumberTooLarge) return unconverted(atom, begin, problem, out);
+  return cursor_.refuse(begin, quoted(atom) + ": " + std::string(problem), "a string needs quotes");
+}
+
+/// What is rightly delimited but means nothing.
+bool Go2Parser::unconverted(std::string_view atom,
+                            std::size_t begin,
+                            std::string_view problem,
+                            Value& out) {
+  if (values_ == Values::placed) {
+    return cursor_.refuse(begin, quoted(atom) + ": " + std::string(problem));
+  }
+  out.data = std::string(atom);
   return true;
 }
 
-Result<Table> read_go2(std::string_view text, std::string_view file, const TomlDialect& dialect) {
+Result<Table> read_go2(std::string_view text,
+                       std::string_view file,
+                       const TomlDialect& dialect,
+                       const HasPlace& has_place) {
   const TextPlaces places(text, file);
   Go2Parser parser(text, places, dialect);
   Go2Tables tables(dialect);
-  std::size_t depth = 0;
-  for (;;) {
-    auto statement = parser.next();
-    if (!statement) return std::unexpected(std::move(statement.error()));
-    if (!*statement) return tables.finish();
-    const Statement& found = **statement;
+  std::vector<std::string> header;
+  const auto is_placed = [&](const std::vector<std::string>& key) {
+    if (!has_place) return true;
+    std::vector<std::string> path = header;
+    path.insert(path.end(), key.begin(), key.end());
+    return has_place(path);
+  };
+  for (bool table_is_placed = true;;) {
+    auto next = parser.next();
+    if (!next) return std::unexpected(std::move(next.error()));
+    std::optional<Statement> statement = std::move(*next);
+    if (!statement) return tables.finish();
+    const Statement& found = *statement;
     const Origin origin = places.origin({.line = found.line, .column = found.column});
     std::string problem;
-    switch (found.kind) {
-      case Statement::Kind::table:
-        problem = tables.open_table(found.key, origin);
-        depth = found.key.size();
-        break;
-      case Statement::Kind::array_table:
-        problem = tables.open_array_table(found.key, origin);
-        depth = found.key.size();
-        break;
-      case Statement::Kind::key_value: {
-        auto value = parser.read(found.value, depth + found.key.size());
-        if (!value) return std::unexpected(std::move(value.error()));
-        problem = tables.insert(found.key, origin, std::move(*value));
-        break;
-      }
+    if (found.kind != Statement::Kind::key_value) {
+      const bool is_array = found.kind == Statement::Kind::array_table;
+      problem = is_array ? tables.open_array_table(found.key, origin)
+                         : tables.open_table(found.key, origin);
+      header.clear();
+      table_is_placed = is_placed(found.key);
+      header = found.key;
+    } else if (table_is_placed || !dialect.unplaced_tables_unchecked) {
+      const bool placed = table_is_placed && is_placed(found.key);
+      auto value = parser.read(found.value,
+                               header.size() + found.key.size(),
+                               placed ? Go2Parser::Values::placed : Go2Parser::Values::unplaced);
+      if (!value) return std::unexpected(std::move(value.error()));
+      problem = tables.insert(found.key, origin, std::move(*value));
     }
     if (!problem.empty())
       return std::unexpected(places.refusal(found.key_span.begin, std::move(problem)));

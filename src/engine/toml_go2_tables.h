@@ -17,8 +17,7 @@ namespace ctkit::engine {
 /// 1. A key may be given once.
 /// 2. A header may name a table that only longer headers implied; once.
 /// 3. A dotted key may extend tables that dotted keys under the same header made; up to 2.3 also
-/// those that only
-///    longer headers implied.
+///    those that only longer headers implied.
 /// 4. `[[ ]]` adds to what earlier `[[ ]]` made and to nothing else.
 class Go2Tables {
  public:

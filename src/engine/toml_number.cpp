@@ -88,7 +88,7 @@ class NumberReader {
   template <typename Number>
   std::optional<TomlNumber> fitting(std::optional<Number> number) {
     if (number) return *number;
-    problem_ = "the number is too large";
+    problem_ = kNumberTooLarge;
     return std::nullopt;
   }
 
@@ -177,8 +177,9 @@ bool has_misplaced_underscore_by_pattern(std::string_view number, bool hexadecim
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view digits, int base) {
   std::uint64_t number = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, number, base);
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  const auto [stop, error] = std::from_chars(begin, end, number, base);
   if (error != std::errc{} || stop != end) return std::nullopt;
   return number;
 }
@@ -191,8 +192,9 @@ std::optional<std::int64_t> parse_integer(std::string_view digits, int base) {
     if (digits.starts_with('-')) return std::nullopt;
   }
   std::int64_t number = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, number, base);
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  const auto [stop, error] = std::from_chars(begin, end, number, base);
   if (error != std::errc{} || stop != end) return std::nullopt;
   return number;
 }
@@ -203,8 +205,9 @@ std::optional<double> parse_float(std::string_view text) {
     if (text.starts_with('-')) return std::nullopt;
   }
   double number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, number);
   if (stop != end || error == std::errc::invalid_argument) return std::nullopt;
   if (error == std::errc::result_out_of_range) {
     if (is_large(text)) return std::nullopt;
@@ -245,7 +248,7 @@ Go1NumberExtent measure_go1_number(std::string_view text) {
       break;
     }
   }
-  if (!has_digit) return {.problem = "expected a value"};
+  if (!has_digit) return {.problem = kNoGo1Value};
   return extent;
 }
 
@@ -277,7 +280,7 @@ std::optional<TomlNumber> parse_go1_number(std::string_view written,
   if (dialect.large_unsigned_integers) {
     if (const auto number = parse_unsigned(digits, base)) return *number;
   }
-  problem = "the number is too large";
+  problem = kNumberTooLarge;
   return std::nullopt;
 }
 

@@ -20,9 +20,15 @@ std::optional<std::int64_t> parse_integer(std::string_view digits, int base);
 /// Go.
 std::optional<double> parse_float(std::string_view text);
 
+/// The problem of a number that is rightly spelled.
+inline constexpr std::string_view kNumberTooLarge = "the number is too large";
+
 /// A number as TOML 1.0 writes it, `inf` and `nan` included; nothing, and the `problem`, if it is
 /// none.
 std::optional<TomlNumber> parse_toml_1_0_number(std::string_view text, std::string_view& problem);
+
+/// The message where something stands that can't be a value.
+inline constexpr std::string_view kNoGo1Value = "expected a value";
 
 /// How far a number of go-toml 1 reaches. If `problem` is not empty, it is none.
 struct Go1NumberExtent {

@@ -7,12 +7,15 @@
 
 namespace ctkit::engine {
 
-Result<Table> read_toml(std::string_view text, std::string_view file, const TomlDialect& dialect) {
+Result<Table> read_toml(std::string_view text,
+                        std::string_view file,
+                        const TomlDialect& dialect,
+                        const HasPlace& has_place) {
   switch (dialect.grammar) {
     case TomlDialect::Grammar::go_toml_1:
       return read_go1(text, file, dialect);
     case TomlDialect::Grammar::toml_1_0:
-      return read_go2(text, file, dialect);
+      return read_go2(text, file, dialect, has_place);
   }
   assert(false);
   return {};

@@ -16,10 +16,11 @@ template <typename Parser>
 Result<std::vector<Statement>> all_statements(Parser parser) {
   std::vector<Statement> statements;
   for (;;) {
-    Result<std::optional<Statement>> statement = parser.next();
-    if (!statement) return std::unexpected(std::move(statement.error()));
-    if (!*statement) return statements;
-    statements.push_back(std::move(**statement));
+    auto next = parser.next();
+    if (!next) return std::unexpected(std::move(next.error()));
+    std::optional<Statement> statement = std::move(*next);
+    if (!statement) return statements;
+    statements.push_back(std::move(*statement));
   }
 }
 

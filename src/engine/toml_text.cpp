@@ -35,8 +35,9 @@ std::size_t digits_at(std::string_view text, std::size_t at) {
 std::optional<std::uint32_t> parse_hex(std::string_view digits) {
   std::uint32_t number = 0;
   if (digits.size() > 8) return std::nullopt;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, number, 16);
+  const char* const begin = digits.data();
+  const char* const end = begin + digits.size();
+  const auto [stop, error] = std::from_chars(begin, end, number, 16);
   if (error != std::errc{} || stop != end) return std::nullopt;
   return number;
 }
@@ -70,8 +71,12 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
   if (lead < 0xc2 || lead > 0xf4) return 0;
   if (lead < 0xe0) return is_continuation(text, at + 1) ? 2 : 0;
   // The second byte's range keeps out overlong forms, surrogates and what is above U+10FFFF.
-  const unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-  const unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  unsigned char low = 0x80;
+  unsigned char high = 0xbf;
+  if (lead == 0xe0) low = 0xa0;
+  if (lead == 0xed) high = 0x9f;
+  if (lead == 0xf0) low = 0x90;
+  if (lead == 0xf4) high = 0x8f;
   if (!is_continuation(text, at + 1, low, high) || !is_continuation(text, at + 2)) return 0;
   if (lead < 0xf0) return 3;
   return is_continuation(text, at + 3) ? 4 : 0;

@@ -1,5 +1,6 @@
 #include "engine/value.h"
 
+#include <array>
 #include <cmath>
 
 namespace ctkit::engine {
@@ -36,17 +37,9 @@ Value* find(Table& table, std::string_view key) {
 }
 
 std::string_view type_name(const Value& value) {
-  struct Names {
-    std::string_view operator()(bool) const { return "boolean"; }
-    std::string_view operator()(std::int64_t) const { return "integer"; }
-    std::string_view operator()(std::uint64_t) const { return "integer"; }
-    std::string_view operator()(double) const { return "float"; }
-    std::string_view operator()(const std::string&) const { return "string"; }
-    std::string_view operator()(const DateTime&) const { return "date-time"; }
-    std::string_view operator()(const Array&) const { return "array"; }
-    std::string_view operator()(const Table&) const { return "table"; }
-  };
-  return std::visit(Names{}, value.data);
+  constexpr std::array<std::string_view, std::variant_size_v<Data::variant>> kNames = {
+      "boolean", "integer", "integer", "float", "string", "date-time", "array", "table"};
+  return kNames[value.data.index()];
 }
 
 }  // namespace ctkit::engine

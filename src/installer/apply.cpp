@@ -28,20 +28,21 @@ unsigned mode_limit(const FileSystem& files, const FileChange& change) {
   return limit | 0600;
 }
 
-/// The file as wanted; `mode` where it shall get one whether it is there or not.
+std::optional<unsigned> present_mode(const FileSystem& files, const std::string& path) {
+  const auto mode = files.mode_of(path);
+  return mode ? std::optional(*mode) : std::nullopt;
+}
+
+/// The file as wanted; `mode` where it shall get one whether it is there or not. One that has it already keeps its ACL.
 Result<void> set(FileSystem& files, const std::string& path, const std::optional<std::string>& text,
                  std::optional<unsigned> mode) {
   if (text) {
-    return files.replace(path, *text, {.mode = mode.value_or(kReadableByAll), .for_existing = mode.has_value()});
+    const bool other = mode && present_mode(files, path) != mode;
+    return files.replace(path, *text, {.mode = mode.value_or(kReadableByAll), .for_existing = other});
   }
   auto removed = files.remove(path);
   if (!removed && removed.error().code == ErrorCode::not_found) return {};
   return removed;
-}
-
-std::optional<unsigned> present_mode(const FileSystem& files, const std::string& path) {
-  const auto mode = files.mode_of(path);
-  return mode ? std::optional(*mode) : std::nullopt;
 }
 
 /// The mode that a written file shall have; none: the one it has.
@@ -52,18 +53,38 @@ std::optional<unsigned> wanted_mode(const FileSystem& files, const FileChange& c
   return present ? *present & (limit | ~0777U) : limit;
 }
 
-/// The journal as it will be.
+/// The journal while the plan is carried out. A file that the plan gives up stays in it until it is given up.
 Journal next_journal(const FileSystem& files, const std::optional<Journal>& journal, const Plan& plan) {
   Journal next = journal.value_or(Journal{});
   const std::vector<JournalEntry> known = std::exchange(next.files, {});
+  const auto at = [](const JournalEntry& entry) -> const std::string& { return entry.change.path; };
+  for (const JournalEntry& old : known) {
+    if (std::ranges::find(plan.desired, old.change.path, &FileChange::path) == plan.desired.end()) {
+      next.files.push_back(old);
+    }
+  }
   for (const FileChange& file : plan.desired) {
     JournalEntry entry{.change = file};
-    const auto old = std::ranges::find(known, file.path, [](const JournalEntry& item) { return item.change.path; });
+    const auto old = std::ranges::find(known, file.path, at);
     entry.mode = old != known.end() ? old->mode : present_mode(files, file.path);
+    const auto present = std::ranges::find(plan.files, file.path, &FileChange::path);
+    if (old != known.end() && present != plan.files.end()) entry.earlier = present->before;
     next.files.push_back(std::move(entry));
+  }
+  for (const FileChange& file : plan.files) {
+    if (file.after) note_missing_folders(files, folder_of(file.path), next);
   }
   next.finished = false;
   return next;
+}
+
+/// Everything is written: what only the way there needed goes.
+void finish(Journal& journal, const Plan& plan) {
+  std::erase_if(journal.files, [&](const JournalEntry& entry) {
+    return std::ranges::find(plan.desired, entry.change.path, &FileChange::path) == plan.desired.end();
+  });
+  for (JournalEntry& entry : journal.files) entry.earlier = std::nullopt;
+  journal.finished = true;
 }
 
 /// A write and what it takes to put back what was there.
@@ -76,6 +97,12 @@ struct Written {
 std::string put_back(FileSystem& files, const std::vector<Written>& written) {
   std::string failed;
   for (auto item = written.rbegin(); item != written.rend(); ++item) {
+    // A write that failed has mostly not taken place.
+    const auto present = files.read(item->change->path);
+    if (present ? item->change->before == *present
+                : !item->change->before && present.error().code == ErrorCode::not_found) {
+      continue;
+    }
     const auto done = set(files, item->change->path, item->change->before, item->mode);
     if (!done) failed += (failed.empty() ? "" : ", ") + item->change->path + " (" + done.error().message + ")";
   }
@@ -107,8 +134,8 @@ Result<void> apply(FileSystem& files, const std::string& state_folder, const std
   if (auto done = write_journal(files, state_folder, next); !done) return abandon(done.error(), {});
   std::vector<Written> written;
   for (const FileChange& change : plan.files) {
-    if (auto made = make_noted_folders(files, folder_of(change.path), next); !made) {
-      return abandon(made.error(), written);
+    if (change.after) {
+      if (auto made = files.make_folders(folder_of(change.path)); !made) return abandon(made.error(), written);
     }
     // A replace that fails may have taken place all the same, if only the folder's sync failed.
     written.push_back({&change, present_mode(files, change.path)});
@@ -116,7 +143,7 @@ Result<void> apply(FileSystem& files, const std::string& state_folder, const std
       return abandon(done.error(), written);
     }
   }
-  next.finished = true;
+  finish(next, plan);
   if (auto done = write_journal(files, state_folder, next); !done) return abandon(done.error(), written);
   return {};
 }
@@ -125,11 +152,25 @@ Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSyste
                                          const std::string& state_folder, const Journal& journal) {
   auto list = take_back(engine, files, journal);
   if (!list) return list;
-  for (const TakenBack& file : *list) {
-    if (file.left == file.present) continue;
-    if (auto done = set(files, file.path, file.left, file.mode); !done) return std::unexpected(done.error());
+  // The changes are kept together: what is put back points to them.
+  std::vector<FileChange> changes;
+  for (const TakenBack& file : *list) changes.push_back({.path = file.path, .before = file.present, .after = file.left});
+  std::vector<Written> written;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const FileChange& change = changes[i];
+    if (change.before == change.after) continue;
+    written.push_back({&change, present_mode(files, change.path)});
+    if (auto done = set(files, change.path, change.after, (*list)[i].mode); !done) {
+      return std::unexpected(after_failure(done.error(), put_back(files, written)));
+    }
   }
-  if (auto done = remove_journal(files, state_folder, journal); !done) return std::unexpected(done.error());
+  if (auto done = remove_journal(files, state_folder, journal); !done) {
+    Error error = done.error();
+    error.hint += (error.hint.empty() ? "" : "; ");
+    error.hint += "the daemon's files are as without us; `ctkit uninstall` again removes what is left of the state folder '" +
+                  state_folder + "'";
+    return std::unexpected(error);
+  }
   return list;
 }
 

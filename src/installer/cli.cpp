@@ -1,6 +1,7 @@
 #include "installer/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -87,7 +88,14 @@ bool parse_handler(std::string_view text, engine::DesiredHandler& handler) {
   return handler.binary.starts_with('/');
 }
 
+bool is_file_path(std::string_view path) { return path.starts_with('/') && !path.ends_with('/'); }
+
 std::optional<Printed> fill_desired(Request& request, const Words& words) {
+  for (const auto& [flag, path] : {std::pair("--drop-in", &request.desired.drop_in), std::pair("--state-dir", &request.state_dir)}) {
+    if (path->empty() || is_file_path(*path)) continue;
+    return Printed{.text = std::string("ctkit: ") + flag + " wants an absolute path without a slash at its end, not '" + *path + "'\n",
+                   .mistake = true};
+  }
   using enum engine::OnConflict;
   request.desired.on_conflict = words.on_conflict == "keep"     ? keep
                                 : words.on_conflict == "refuse" ? refuse
@@ -98,6 +106,10 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
       return Printed{.text = "ctkit: --handler wants name=/path/of/binary[,type=runtime type], not '" +
                              text + "'\n",
                      .mistake = true};
+    }
+    const auto same = std::ranges::find(request.desired.handlers, handler.name, &engine::DesiredHandler::name);
+    if (same != request.desired.handlers.end()) {
+      return Printed{.text = "ctkit: --handler names '" + handler.name + "' twice\n", .mistake = true};
     }
     request.desired.handlers.push_back(std::move(handler));
   }
@@ -125,19 +137,26 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
   app.set_version_flag("--version", "ctkit " CTKIT_VERSION);
   app.require_subcommand(1);
 
-  std::array<VerbWords, 5> verbs = {{
+  std::array<VerbWords, 7> verbs = {{
       {app.add_subcommand("effective", "The effective config, as `containerd config dump` prints it"), Verb::effective, ""},
       {app.add_subcommand("explain", "Who set a key, what was overridden or erased, what is lost"), Verb::explain, ""},
+      {app.add_subcommand("lint", "Problems in everyone's files, with stable rule ids"), Verb::lint, ""},
       {app.add_subcommand("plan", "The change: files, effective diff, conflicts"), Verb::plan, ""},
+      {app.add_subcommand("preflight", "What another release would change or break with these files"), Verb::preflight, ""},
       {app.add_subcommand("apply", "Write the planned files"), Verb::apply, ""},
       {app.add_subcommand("uninstall", "Remove exactly what apply added"), Verb::uninstall, ""},
   }};
   for (VerbWords& verb : verbs) {
+    // With a callback of its own only the verb that was given looks at the environment: else the others, whose options fill
+    // the same request, would put the environment's values over its flags.
+    verb.app->parse_complete_callback([] {});
     add_node_options(*verb.app, request);
-    const bool reads = verb.verb == Verb::effective || verb.verb == Verb::explain;
+    const bool reads = verb.verb == Verb::effective || verb.verb == Verb::explain || verb.verb == Verb::lint ||
+                       verb.verb == Verb::preflight;
     if (!reads) add_state_dir(*verb.app, request);
     if (verb.verb == Verb::plan || verb.verb == Verb::apply) add_change_options(*verb.app, request, words);
-    const std::vector<std::string> formats = {verb.verb == Verb::effective ? "toml" : "table", "json"};
+    std::vector<std::string> formats = {verb.verb == Verb::effective ? "toml" : "table", "json"};
+    if (verb.verb == Verb::lint) formats.emplace_back("sarif");
     add_format(*verb.app, verb.output, formats);
     switch (verb.verb) {
       case Verb::effective:
@@ -146,6 +165,13 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
         break;
       case Verb::explain:
         verb.app->add_option("keys", request.keys, "Dotted TOML keys; none: an overview");
+        break;
+      case Verb::lint:
+        verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are errors or warnings");
+        break;
+      case Verb::preflight:
+        verb.app->add_option("--to", request.target, "The other release, as `containerd --version` prints it")->required();
+        verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if something changes or breaks");
         break;
       case Verb::plan:
         verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are changes");
@@ -174,7 +200,9 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
   for (const VerbWords& verb : verbs) {
     if (!verb.app->parsed()) continue;
     request.verb = verb.verb;
-    request.format = verb.output == "json" ? Format::json : Format::text;
+    request.format = verb.output == "json"    ? Format::json
+                     : verb.output == "sarif" ? Format::sarif
+                                              : Format::text;
   }
   if (auto mistake = fill_desired(request, words)) return *mistake;
   return request;

@@ -38,6 +38,8 @@ constexpr ExitCode exit_code(engine::ErrorCode code) {
       return ExitCode::usage;
     case ErrorCode::locked:
       return ExitCode::locked;
+    case ErrorCode::unreachable:
+      return ExitCode::daemon_unreachable;
   }
   return ExitCode::failed;
 }

@@ -1,6 +1,8 @@
 #include "installer/install.h"
 
+#include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -36,6 +38,46 @@ Result<Outcome> show_explanation(const Request& request, const engine::Engine& e
     outcome.explanations.push_back(explain(*outcome.effective, *key));
   }
   return outcome;
+}
+
+/// Who may read what lint judges: the files that are loaded, and the programs that handlers start.
+engine::FileModes modes_of(const engine::Engine& engine, const FileSystem& files,
+                           const engine::EffectiveConfig& effective) {
+  engine::FileModes modes;
+  const auto ask = [&](const std::string& path) {
+    const auto mode = files.mode_of(path);
+    if (mode) {
+      modes[path] = *mode;
+    } else if (mode.error().code == engine::ErrorCode::not_found) {
+      modes[path] = std::nullopt;
+    }
+  };
+  for (const engine::Layer& layer : effective.layers) ask(layer.path);
+  for (const engine::Handler& handler : engine.handlers(effective)) {
+    if (!handler.binary.empty()) ask(handler.binary);
+  }
+  return modes;
+}
+
+Result<Outcome> find_problems(const engine::Engine& engine, Host& host) {
+  using enum engine::ErrorCode;
+  const auto effective = engine.effective(host.files, true);
+  const bool refused = !effective && (effective.error().code == daemon_refuses || effective.error().code == daemon_crashes);
+  if (!effective && !refused) return std::unexpected(effective.error());
+  Lint lint{.engine = engine.name()};
+  lint.findings = engine.lint(host.files, effective,
+                              effective ? modes_of(engine, host.files, *effective) : engine::FileModes{});
+  if (effective) {
+    std::ranges::copy_if(effective->diagnostics, std::back_inserter(lint.diagnostics),
+                         [](const engine::Diagnostic& item) { return item.origin.built_in(); });
+  }
+  return Outcome{.lint = std::move(lint)};
+}
+
+Result<Outcome> look_ahead(const Request& request, const engine::Engine& engine, Host& host) {
+  auto preflight = engine.preflight(host.files, request.target);
+  if (!preflight) return std::unexpected(preflight.error());
+  return Outcome{.preflight = *std::move(preflight)};
 }
 
 Result<Outcome> make_change(const Request& request, const engine::Engine& engine, Host& host) {
@@ -75,6 +117,10 @@ Result<Outcome> run(const Request& request, const engine::Engine& engine, Host& 
       return show_effective(request, engine, host);
     case Verb::explain:
       return show_explanation(request, engine, host);
+    case Verb::lint:
+      return find_problems(engine, host);
+    case Verb::preflight:
+      return look_ahead(request, engine, host);
     case Verb::plan:
     case Verb::apply:
       return make_change(request, engine, host);

@@ -14,6 +14,7 @@ namespace ctkit::installer {
 struct JournalEntry {
   engine::FileChange change = {};
   std::optional<unsigned> mode = std::nullopt;  ///< its permission bits before us
+  std::optional<std::string> earlier = std::nullopt;  ///< while unfinished: an earlier text of ours that may still be there
 };
 
 /// What we have done to the host.
@@ -36,7 +37,7 @@ engine::Result<void> write_journal(FileSystem& files, const std::string& folder,
 /// Removes the journal, its folder and the folders we made, as far as they are empty.
 engine::Result<void> remove_journal(FileSystem& files, const std::string& folder, const Journal& journal);
 
-/// Makes the folder with its parents and notes those that were missing.
-engine::Result<void> make_noted_folders(FileSystem& files, const std::string& folder, Journal& journal);
+/// Notes the folder and those above it that are not there, before they are made: a run that is cut off knows of them.
+void note_missing_folders(const FileSystem& files, const std::string& folder, Journal& journal);
 
 }  // namespace ctkit::installer

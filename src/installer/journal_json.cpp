@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -53,12 +54,37 @@ std::string content_name(std::string_view key, long generation, std::string_view
   return name;
 }
 
+/// The list's text. A path that is no UTF-8 can't be in it.
+Result<std::string> list_text(const nlohmann::json& list, const std::string& folder) {
+  try {
+    return list.dump(2) + "\n";
+  } catch (const nlohmann::json::type_error&) {
+    return std::unexpected(Error{.message = "cannot keep a journal of a file whose path is no UTF-8",
+                                 .where = folder,
+                                 .hint = "choose other paths, or another --drop-in"});
+  }
+}
+
+/// Makes the folder with its parents and notes those that were missing.
+Result<void> make_noted_folders(FileSystem& files, const std::string& folder, Journal& journal) {
+  auto top = files.make_folders(folder);
+  if (!top) return std::unexpected(top.error());
+  if (top->empty()) return {};
+  for (std::size_t end = top->size(); end != std::string::npos; end = folder.find('/', end + 1)) {
+    journal.folders.push_back(folder.substr(0, end));
+    if (end == folder.size()) return {};
+  }
+  journal.folders.push_back(folder);
+  return {};
+}
+
 /// Contents that no list names any more.
 Result<void> remove_contents(FileSystem& files, const std::string& folder, const std::set<std::string>& current) {
   const auto names = files.list(folder);
   if (!names) return {};
   for (const std::string& name : *names) {
-    const bool content = name.starts_with("original-") || name.starts_with("written-");
+    const bool content =
+        name.starts_with("original-") || name.starts_with("written-") || name.starts_with("earlier-");
     if (!content || current.contains(name)) continue;
     if (auto done = files.remove(folder + "/" + name); !done) return done;
   }
@@ -76,7 +102,9 @@ Result<JournalEntry> read_entry(const FileSystem& files, const std::string& fold
   if (!after) return std::unexpected(after.error());
   change.before = *std::move(before);
   change.after = *std::move(after);
-  JournalEntry result{.change = std::move(change)};
+  auto earlier = read_content(files, folder, entry, "earlier");
+  if (!earlier) return std::unexpected(earlier.error());
+  JournalEntry result{.change = std::move(change), .earlier = *std::move(earlier)};
   if (entry.contains("mode") && entry["mode"].is_number_unsigned()) result.mode = entry["mode"].get<unsigned>();
   return result;
 }
@@ -89,13 +117,13 @@ Result<std::optional<Journal>> read_journal(const FileSystem& files, const std::
   if (!text && text.error().code == ErrorCode::not_found) return std::nullopt;
   if (!text) return std::unexpected(text.error());
   const auto json = nlohmann::json::parse(*text, nullptr, false);
-  if (!json.is_object() || json.value("schema", "") != kSchema || !json.contains("files") ||
-      !json["files"].is_array()) {
+  if (!json.is_object() || !json.contains("schema") || json["schema"] != kSchema || !json.contains("files") ||
+      !json["files"].is_array() || !json.contains("generation") || !json["generation"].is_number_integer()) {
     return std::unexpected(unreadable(path));
   }
   Journal journal;
   journal.finished = json.contains("finished") && json["finished"] == true;
-  journal.generation = json.value("generation", 0L);
+  journal.generation = json["generation"].get<long>();
   for (const auto& entry : json["files"]) {
     auto read = read_entry(files, folder, entry);
     if (!read) return std::unexpected(read.error());
@@ -118,42 +146,59 @@ Result<void> write_journal(FileSystem& files, const std::string& folder, Journal
                          {"folders", journal.folders},
                          {"files", nlohmann::json::array()}};
   std::set<std::string> current;
-  for (const auto& [change, mode] : journal.files) {
-    nlohmann::json entry = {{"path", change.path}, {"original", nullptr}, {"written", nullptr}};
+  std::vector<std::pair<std::string, std::string_view>> contents;
+  for (const auto& [change, mode, earlier] : journal.files) {
+    nlohmann::json entry = {{"path", change.path}, {"original", nullptr}, {"written", nullptr}, {"earlier", nullptr}};
     entry["mode"] = mode ? nlohmann::json(*mode) : nlohmann::json(nullptr);
-    for (const auto& [key, content] : {std::pair("original", &change.before), std::pair("written", &change.after)}) {
+    for (const auto& [key, content] : {std::pair("original", &change.before), std::pair("written", &change.after),
+                                       std::pair("earlier", &earlier)}) {
       if (!*content) continue;
-      const std::string name = content_name(key, journal.generation, change.path);
-      if (auto done = files.replace(folder + "/" + name, **content, kPrivate); !done) return done;
+      std::string name = content_name(key, journal.generation, change.path);
       entry[key] = name;
       current.insert(name);
+      contents.emplace_back(std::move(name), **content);
     }
     list["files"].push_back(std::move(entry));
   }
-  if (auto done = files.replace(list_path(folder), list.dump(2) + "\n", kPrivate); !done) return done;
+  const auto text = list_text(list, folder);
+  if (!text) return std::unexpected(text.error());
+  for (const auto& [name, content] : contents) {
+    if (auto done = files.replace(folder + "/" + name, content, kPrivate); !done) return done;
+  }
+  if (auto done = files.replace(list_path(folder), *text, kPrivate); !done) return done;
   return remove_contents(files, folder, current);
 }
 
+// 1. A list without contents first: wherever a kill comes, what is left can be read and removed. Where the disk has no room for
+//    it, the rest is done all the same.
+// 2. The folders of other files, then the list, then the state folder and those above it.
 Result<void> remove_journal(FileSystem& files, const std::string& folder, const Journal& journal) {
-  if (auto done = files.remove(list_path(folder)); !done && done.error().code != ErrorCode::not_found) return done;
-  if (auto done = remove_contents(files, folder, {}); !done) return done;
-  for (auto made = journal.folders.rbegin(); made != journal.folders.rend(); ++made) {
-    const auto removed = files.remove_folder(*made);
-    if (!removed && removed.error().code != ErrorCode::not_found) return std::unexpected(removed.error());
+  if (files.exists(list_path(folder))) {
+    Journal empty{.folders = journal.folders, .finished = true, .generation = journal.generation};
+    static_cast<void>(write_journal(files, folder, empty));
   }
-  return {};
+  const auto holds_state = [&](const std::string& made) { return folder == made || folder.starts_with(made + "/"); };
+  const auto remove_made = [&](bool state) -> Result<void> {
+    for (auto made = journal.folders.rbegin(); made != journal.folders.rend(); ++made) {
+      if (holds_state(*made) != state) continue;
+      const auto removed = files.remove_folder(*made);
+      if (!removed && removed.error().code != ErrorCode::not_found) return std::unexpected(removed.error());
+    }
+    return {};
+  };
+  if (auto done = remove_made(false); !done) return done;
+  if (auto done = remove_contents(files, folder, {}); !done) return done;
+  if (auto done = files.remove(list_path(folder)); !done && done.error().code != ErrorCode::not_found) return done;
+  return remove_made(true);
 }
 
-Result<void> make_noted_folders(FileSystem& files, const std::string& folder, Journal& journal) {
-  auto top = files.make_folders(folder);
-  if (!top) return std::unexpected(top.error());
-  if (top->empty()) return {};
-  for (std::size_t end = top->size(); end != std::string::npos; end = folder.find('/', end + 1)) {
-    journal.folders.push_back(folder.substr(0, end));
-    if (end == folder.size()) return {};
+void note_missing_folders(const FileSystem& files, const std::string& folder, Journal& journal) {
+  for (std::size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
+    const std::string path = folder.substr(0, end);
+    const bool noted = std::ranges::find(journal.folders, path) != journal.folders.end();
+    if (!noted && !files.exists(path)) journal.folders.push_back(path);
+    if (end == std::string::npos) return;
   }
-  journal.folders.push_back(folder);
-  return {};
 }
 
 }  // namespace ctkit::installer

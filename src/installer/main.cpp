@@ -31,6 +31,8 @@ std::string absolute(const std::string& path) {
 
 const engine::Diagnostics* diagnostics_of(const Outcome& outcome) {
   if (outcome.effective) return &outcome.effective->diagnostics;
+  if (outcome.lint) return &outcome.lint->diagnostics;
+  if (outcome.preflight) return &outcome.preflight->diagnostics;
   return outcome.plan ? &outcome.plan->diagnostics : nullptr;
 }
 
@@ -47,11 +49,16 @@ int run_request(Request request) {
   const auto outcome = run(request, **engine, host);
   if (!outcome) return fail(outcome.error());
   if (const auto* diagnostics = diagnostics_of(*outcome)) {
-    for (const engine::Diagnostic& diagnostic : *diagnostics) std::cerr << render(diagnostic) << '\n';
+    for (const engine::Diagnostic& diagnostic : *diagnostics) std::cerr << render(diagnostic);
   }
-  std::cout << (request.format == Format::json ? report_json(request, *outcome) : report_text(request, *outcome));
-  if (!std::cout.flush()) return static_cast<int>(ExitCode::failed);
-  const bool differs = outcome->plan && !outcome->plan->files.empty();
+  std::cout << (request.format != Format::text ? report_json(request, *outcome) : report_text(request, *outcome));
+  if (!std::cout.flush()) {
+    std::cerr << "ctkit: cannot write the result to standard output\n";
+    return static_cast<int>(ExitCode::failed);
+  }
+  const bool differs = (outcome->plan && !outcome->plan->files.empty()) ||
+                       (outcome->lint && outcome->lint->has_problems()) ||
+                       (outcome->preflight && outcome->preflight->changes());
   return static_cast<int>(request.exit_code && differs ? ExitCode::differences : ExitCode::done);
 }
 

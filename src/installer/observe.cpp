@@ -24,9 +24,18 @@ std::string parent_of(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
+/// A file that the request is about: what is wrong with it is wrong with the request.
+Result<std::string> read_given(const engine::FileReader& here, const std::string& path, std::string_view what) {
+  auto text = here.read(path);
+  if (text) return text;
+  Error error = text.error().with_context("reading " + std::string(what));
+  if (error.code != ErrorCode::permission) error.code = ErrorCode::usage;
+  return std::unexpected(error);
+}
+
 Result<Capture> read_capture(const engine::FileReader& here, const HostRoot& root) {
   if (root.capture.empty()) return Capture{};
-  auto text = here.read(root.capture);
+  auto text = read_given(here, root.capture, "the capture");
   if (!text) return std::unexpected(text.error());
   return parse_capture(*text, root.capture);
 }
@@ -34,8 +43,8 @@ Result<Capture> read_capture(const engine::FileReader& here, const HostRoot& roo
 Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& here, const std::string& path,
                                                    const containerd::Known& known) {
   if (path.empty()) return std::nullopt;
-  auto text = here.read(path);
-  if (!text) return std::unexpected(text.error().with_context("reading the daemon's defaults"));
+  auto text = read_given(here, path, "the daemon's defaults");
+  if (!text) return std::unexpected(text.error());
   auto table = read_toml(*text, path, *known.regime.dialect);
   if (!table) {
     Error error = table.error().with_context("reading the daemon's defaults");
@@ -51,9 +60,9 @@ HostRoot find_host_root(const engine::FileReader& here, const std::string& folde
   std::string path = folder;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   const std::string inside = path + "/" + std::string(kCaptureName);
-  if (here.read(inside) && here.list(path + "/root")) return {.folder = path + "/root", .capture = inside};
+  if (here.exists(inside) && here.list(path + "/root")) return {.folder = path + "/root", .capture = inside};
   const std::string beside = parent_of(path) + "/" + std::string(kCaptureName);
-  if (path.ends_with("/root") && here.read(beside)) return {.folder = path, .capture = beside};
+  if (path.ends_with("/root") && here.exists(beside)) return {.folder = path, .capture = beside};
   return {.folder = path};
 }
 

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "engine/effective_config.h"
+#include "engine/preflight.h"
 #include "installer/explain.h"
+#include "installer/lint.h"
 #include "installer/plan.h"
 #include "installer/take_back.h"
 
@@ -18,6 +20,8 @@ struct Outcome {
   std::vector<Explanation> explanations = {};     ///< explain; point into `effective`
   std::vector<engine::Handler> handlers = {};     ///< explain: those that are effective
   std::optional<Plan> plan = std::nullopt;        ///< plan, apply
+  std::optional<Lint> lint = std::nullopt;
+  std::optional<engine::Preflight> preflight = std::nullopt;
   bool applied = false;
   std::optional<std::vector<TakenBack>> removed = std::nullopt;  ///< uninstall; none: nothing was installed
 };

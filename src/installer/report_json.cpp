@@ -2,52 +2,20 @@
 
 #include <array>
 #include <cassert>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "installer/redact.h"
+#include "installer/report_lint.h"
+#include "installer/report_preflight.h"
+#include "installer/value_json.h"
 
 namespace ctkit::installer {
 
 namespace {
 
+using installer::to_json;
 using nlohmann::ordered_json;
-
-ordered_json to_json(const engine::Value& value);
-
-struct ToJson {
-  ordered_json operator()(bool item) const { return item; }
-  ordered_json operator()(std::int64_t item) const { return item; }
-  ordered_json operator()(std::uint64_t item) const { return item; }
-  ordered_json operator()(double item) const {
-    if (std::isnan(item)) return {{"$float", "nan"}};
-    if (std::isinf(item)) return {{"$float", item > 0 ? "inf" : "-inf"}};
-    return item;
-  }
-  ordered_json operator()(const std::string& item) const { return item; }
-  ordered_json operator()(const engine::DateTime& item) const { return {{"$datetime", item.text}}; }
-  ordered_json operator()(const engine::Array& item) const {
-    ordered_json array = ordered_json::array();
-    for (const engine::Value& element : item) array.push_back(to_json(element));
-    return array;
-  }
-  ordered_json operator()(const engine::Table& item) const {
-    // The keys are unique already; ordered_json would look for each.
-    ordered_json::object_t object;
-    for (const auto& [key, child] : item) {
-      object.ordered_json::object_t::Container::emplace_back(key, to_json(child));
-    }
-    return object;
-  }
-};
-
-ordered_json to_json(const engine::Value& value) { return std::visit(ToJson{}, value.data); }
-
-ordered_json to_json(const engine::Origin& origin) {
-  if (origin.built_in()) return nullptr;
-  return {{"file", *origin.file}, {"line", origin.line}, {"column", origin.column}};
-}
 
 void add_origins(ordered_json& list, const engine::KeyPath& path, const engine::Value& value) {
   if (const engine::Table* table = value.table(); table && !table->empty()) {
@@ -71,21 +39,13 @@ ordered_json to_json(const engine::Diagnostics& diagnostics) {
   return list;
 }
 
-std::string text(const ordered_json& json) {
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
-
 ordered_json with_origins(const engine::EffectiveConfig& config) {
   ordered_json origins = ordered_json::array();
   for (const auto& [key, value] : config.config) add_origins(origins, {{key}}, value);
   return {{"schema", "ctkit/v1/effective"},
-          {"config", ToJson{}(config.config)},
+          {"config", to_json(config.config)},
           {"origins", std::move(origins)},
           {"diagnostics", to_json(config.diagnostics)}};
-}
-
-ordered_json shown_value(const engine::KeyPath& key, const engine::Value& value) {
-  return is_secret(key) ? ordered_json("<redacted>") : to_json(value);
 }
 
 ordered_json to_json(const engine::Event& event) {
@@ -203,7 +163,7 @@ ordered_json uninstall_json(const Outcome& outcome) {
 ordered_json document(const Request& request, const Outcome& outcome) {
   switch (request.verb) {
     case Verb::effective:
-      return request.show_origin ? with_origins(*outcome.effective) : ToJson{}(outcome.effective->config);
+      return request.show_origin ? with_origins(*outcome.effective) : to_json(outcome.effective->config);
     case Verb::explain:
       return explain_json(outcome);
     case Verb::plan:
@@ -212,6 +172,9 @@ ordered_json document(const Request& request, const Outcome& outcome) {
       return plan_json(*outcome.plan, "ctkit/v1/apply");
     case Verb::uninstall:
       return uninstall_json(outcome);
+    case Verb::lint:
+    case Verb::preflight:
+      break;  // documents of their own, see below
   }
   assert(false);
   return nullptr;
@@ -220,7 +183,10 @@ ordered_json document(const Request& request, const Outcome& outcome) {
 }  // namespace
 
 std::string report_json(const Request& request, const Outcome& outcome) {
-  return text(document(request, outcome));
+  if (outcome.preflight) return report_preflight_json(*outcome.preflight);
+  if (outcome.lint && request.format == Format::sarif) return report_lint_sarif(*outcome.lint);
+  if (outcome.lint) return report_lint_json(*outcome.lint);
+  return render_json(document(request, outcome));
 }
 
 }  // namespace ctkit::installer

@@ -9,6 +9,8 @@
 
 #include "engine/unified_diff.h"
 #include "installer/redact.h"
+#include "installer/report_lint.h"
+#include "installer/report_preflight.h"
 
 namespace ctkit::installer {
 
@@ -123,8 +125,11 @@ std::string file_part(const Plan& plan) {
   for (const engine::FileChange& file : plan.files) {
     const std::string_view before = file.before ? std::string_view(*file.before) : std::string_view();
     const std::string_view after = file.after ? std::string_view(*file.after) : std::string_view();
-    text += redact_lines(engine::unified_diff(before, after, file.before ? file.path : "/dev/null",
-                                              file.after ? file.path : "/dev/null"));
+    // Redacted before they are compared: a line of a diff may have lost the header or the quotes that tell.
+    const std::string diff =
+        engine::unified_diff(redact_lines(before), redact_lines(after), file.before ? file.path : "/dev/null",
+                             file.after ? file.path : "/dev/null");
+    text += diff.empty() ? file.path + ": only credentials differ\n" : diff;
   }
   return text;
 }
@@ -224,6 +229,10 @@ std::string report_text(const Request& request, const Outcome& outcome) {
     }
     case Verb::uninstall:
       return removed_part(outcome);
+    case Verb::lint:
+      return report_lint_text(*outcome.lint);
+    case Verb::preflight:
+      return report_preflight_text(*outcome.preflight);
   }
   assert(false);
   return "";

@@ -7,9 +7,9 @@
 
 namespace ctkit::installer {
 
-enum class Verb { effective, explain, plan, apply, uninstall };
+enum class Verb { effective, explain, lint, plan, preflight, apply, uninstall };
 
-enum class Format { text, json };
+enum class Format { text, json, sarif };
 
 /// When apply may restart the daemon.
 enum class RestartMode {
@@ -28,7 +28,8 @@ struct Request {
   Format format = Format::text;
   bool show_origin = false;
   bool as_dump = false;
-  bool exit_code = false;        ///< plan: 2 if there are changes
+  bool exit_code = false;        ///< plan, lint, preflight: 2 if there are changes or problems
+  std::string target = {};       ///< preflight: the other release
   std::vector<std::string> keys = {};
   engine::Desired desired = {};
   RestartMode restart = RestartMode::none;

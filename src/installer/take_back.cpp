@@ -18,13 +18,18 @@ engine::Result<std::vector<TakenBack>> take_back(const engine::Engine& engine, c
     if (file.present == ours.before || !file.present) {
       file.how = TakenBack::How::already;
       file.left = file.present;
-    } else if (file.present == ours.after) {
+    } else if (file.present == ours.after || file.present == entry->earlier) {
       file.left = ours.before;
       file.mode = entry->mode;
     } else {
       auto undone = engine.undo(ours, *file.present);
       file.left = undone ? *std::move(undone) : file.present;
       file.how = file.left == file.present ? TakenBack::How::left : TakenBack::How::edited;
+      if (!file.left) {
+        // Nobody's statement but ours: what we replaced comes back.
+        file.left = ours.before;
+        file.mode = entry->mode;
+      }
     }
     list.push_back(std::move(file));
   }

@@ -32,69 +32,12 @@ import tomllib
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import recorded  # noqa: E402  (tests/recorded.py)
+from real_containerd import NOT_DOWNLOADABLE, SUITES, Daemon, can_make_namespace, fetch  # noqa: E402
 
-SUITES = ("bookworm", "trixie", "forky")
 KINDS = ("scenario-*", "stock-*", "default-*", "minimal2-*")
-NOT_DOWNLOADABLE = 75
 DECISION_NEEDED = 3
 BINARY = "/usr/local/nvidia/toolkit/nvidia-container-runtime"
 HANDLERS = {"nvidia": BINARY, "nvidia-cdi": BINARY + ".cdi", "nvidia-legacy": BINARY + ".legacy"}
-
-# The tree at /etc/containerd in an /etc with nothing else but the daemon; empty folders where a daemon leaves things.
-IN_NAMESPACE = """set -e
-mount -t tmpfs none /etc
-mkdir /etc/containerd /etc/bin
-mount --bind "$1/etc/containerd" /etc/containerd
-touch /etc/bin/containerd
-mount --bind "$2" /etc/bin/containerd
-for folder in /run /opt /var/lib; do mount -t tmpfs none $folder; done
-shift 2
-cd /
-exec /etc/bin/containerd "$@"
-"""
-
-
-def on_tree(root, binary, *arguments):
-    """The command line that runs a containerd with the tree's /etc/containerd in place."""
-    mine = [] if os.geteuid() == 0 else ["--map-root-user"]
-    unshare = ["unshare", *mine, "--mount", "--propagation", "private"]
-    return [*unshare, "sh", "-c", IN_NAMESPACE, "sh", root, binary, *arguments]
-
-
-class Daemon:
-    """A real containerd of some suite."""
-
-    def __init__(self, folder, scratch):
-        self.binary = str(pathlib.Path(folder) / "usr/bin/containerd")
-        self.release = self._output("--version").split()[2]
-        self.defaults = os.path.join(scratch, "default.toml")
-        pathlib.Path(self.defaults).write_text(self._output("config", "default"), encoding="utf-8")
-        self.cri = "io.containerd.grpc.v1.cri" if self.release.startswith("1.") else "io.containerd.cri.v1.runtime"
-
-    def _output(self, *arguments):
-        return subprocess.run([self.binary, *arguments], check=True, capture_output=True, text=True).stdout
-
-    def dump(self, root):
-        """(parsed `config dump` of the tree, None) or (None, why it refused)."""
-        done = subprocess.run(on_tree(root, self.binary, "config", "dump"), capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            return None, done.stderr.strip().rpartition("\n")[2]
-        return recorded.document(tomllib.loads(done.stdout), self.release), None
-
-    def starts(self, root):
-        """Whether the daemon itself comes up on the tree."""
-        command = on_tree(root, self.binary, "--root", "/run/root", "--state", "/run/state", "--address", "/run/socket")
-        daemon = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            deadline = time.monotonic() + 30
-            while daemon.poll() is None and time.monotonic() < deadline:
-                if os.path.exists(f"/proc/{daemon.pid}/root/run/socket"):
-                    return True
-                time.sleep(0.02)
-            return False
-        finally:
-            daemon.kill()
-            daemon.wait()
 
 
 class Failure(Exception):
@@ -278,15 +221,6 @@ def check_suite(suite, folder, cases, refusals, options):
     return len(cases) - len(failures), len(failures)
 
 
-def fetch(suite):
-    """The folder with the suite's containerd, or None if it cannot be downloaded."""
-    done = subprocess.run([HERE / "get_debs.sh", suite], stdout=subprocess.PIPE, text=True)
-    if done.returncode == NOT_DOWNLOADABLE:
-        return None
-    done.check_returncode()
-    return done.stdout.strip()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suite", action="append", choices=SUITES, help="default: all")
@@ -298,10 +232,8 @@ def main():
 
     if not os.access(options.ctkit, os.X_OK):
         parser.error(f"no program at {options.ctkit}")
-    with tempfile.TemporaryDirectory() as bare:
-        os.makedirs(bare + "/etc/containerd")
-        if subprocess.run(on_tree(bare, shutil.which("true"))).returncode:
-            sys.exit("conformance: cannot make a mount namespace here (needs root, or user namespaces)")
+    if not can_make_namespace():
+        sys.exit("conformance: cannot make a mount namespace here (needs root, or user namespaces)")
     cases = [case for case in recorded.read_cases().values()
              if any(fnmatch.fnmatchcase(case["id"], glob) for glob in options.case)]
     if not cases:

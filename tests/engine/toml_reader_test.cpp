@@ -1,6 +1,7 @@
 #include "engine/toml_reader.h"
 
 #include <cmath>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -196,6 +197,43 @@ TEST_P(Reader, ReadsFloatsToTheLastBit) {
   EXPECT_EQ(std::get<double>(floats[1].data), 1.7976931348623157e308);
   EXPECT_EQ(std::get<double>(floats[2].data), 4.9e-324);
   EXPECT_TRUE(std::signbit(std::get<double>(floats[3].data)));
+}
+
+/// The daemon knows `version` and whatever is below `plugins`.
+bool has_place(std::span<const std::string> path) {
+  return path[0] == "plugins" || (path[0] == "version" && path.size() == 1);
+}
+
+bool takes(std::string_view text, const TomlDialect& dialect) {
+  return read_toml(text, kFile, dialect, has_place).has_value();
+}
+
+TEST(Unplaced, ValuesAreNotConvertedByGoToml2) {
+  for (const TomlDialect* dialect : {&kGoToml22, &kGoToml23, &kGoToml24}) {
+    const auto table = read_toml("x = 99999999999999999999\n", kFile, *dialect, has_place);
+    ASSERT_TRUE(table);
+    EXPECT_EQ(*find(*table, "x")->string(), "99999999999999999999");
+    EXPECT_TRUE(takes("[a]\nb.c = [1979-02-30, {d = 0xffffffffffffffff}]\n", *dialect));
+    EXPECT_FALSE(takes("version = 99999999999999999999\n", *dialect));
+    EXPECT_FALSE(takes("[plugins.x]\na = 1979-02-30\n", *dialect));
+    EXPECT_FALSE(takes("x = 5s\n", *dialect));
+  }
+  EXPECT_FALSE(takes("x = 99999999999999999999\n", kGoToml19));
+}
+
+TEST(Unplaced, TablesMayRepeatKeysBefore24) {
+  constexpr std::string_view kRepeated = "[a]\nb = 1\nb = 2\nc.d = 1\n[a.c]\n";
+  EXPECT_TRUE(takes(kRepeated, kGoToml22));
+  EXPECT_FALSE(takes(kRepeated, kGoToml24));
+  EXPECT_FALSE(takes(kRepeated, kGoToml19));
+}
+
+TEST(Unplaced, KeysAndHeadersMayNotRepeat) {
+  for (const TomlDialect* dialect : {&kGoToml22, &kGoToml24}) {
+    EXPECT_FALSE(takes("a = 1\na = 2\n", *dialect));
+    EXPECT_FALSE(takes("[a]\n[a]\n", *dialect));
+    EXPECT_FALSE(takes("[plugins.x]\na = 1\na = 2\n", *dialect));
+  }
 }
 
 TEST(GoToml2, SaysThatAByteOrderMarkIsTheProblem) {

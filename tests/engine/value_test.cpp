@@ -72,8 +72,8 @@ TEST(Diagnostic, IsOneLineAndAHint) {
   EXPECT_EQ(render(diagnostic), "note: /etc/a.toml:7: key 'x' is unknown\n  hint: remove it\n");
 }
 
-TEST(Diagnostic, OfADefaultNamesNoFile) {
-  EXPECT_EQ(render({.severity = Severity::error, .message = "no"}), "error: built-in: no\n");
+TEST(Diagnostic, WithoutAPlaceNamesNone) {
+  EXPECT_EQ(render({.severity = Severity::error, .message = "no"}), "error: no\n");
 }
 
 }  // namespace

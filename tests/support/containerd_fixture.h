@@ -13,9 +13,9 @@
 #include "engine/value.h"
 #include "support/memory_files.h"
 
-// containerd trees and questions in few words. In TOML texts a header that begins with OLD, RUNTIME or IMAGES, and in keys
-// one of them as first part, stands for the section of io.containerd.grpc.v1.cri, io.containerd.cri.v1.runtime or
-// io.containerd.cri.v1.images.
+// containerd trees and questions in few words. In TOML texts a header that begins with OLD, RUNTIME
+// or IMAGES, and in keys one of them as first part, stands for the section of
+// io.containerd.grpc.v1.cri, io.containerd.cri.v1.runtime or io.containerd.cri.v1.images.
 namespace ctkit::test {
 
 /// Files as {path, text}; a relative path lies in /etc/containerd.
@@ -38,16 +38,20 @@ class Host : public MemoryFiles {
 engine::containerd::Daemon daemon_of(std::string_view release);
 
 /// The type of a plugin's section in the release; it must be there.
-const engine::containerd::Type& plugin_type(const engine::containerd::Daemon& daemon, std::string_view id);
+const engine::containerd::Type& plugin_type(const engine::containerd::Daemon& daemon,
+                                            std::string_view id);
 
 /// What the release's daemon makes of the files; with events.
-engine::Result<engine::EffectiveConfig> effective_of(std::string_view release, const engine::FileReader& files,
-                                                     const engine::containerd::LoadRequest& request = {});
-engine::Result<engine::EffectiveConfig> effective_of(std::string_view release, Texts texts,
-                                                     const engine::containerd::LoadRequest& request = {});
+engine::Result<engine::EffectiveConfig> effective_of(
+    std::string_view release,
+    const engine::FileReader& files,
+    const engine::containerd::LoadRequest& request = {});
+engine::Result<engine::EffectiveConfig> effective_of(
+    std::string_view release, Texts texts, const engine::containerd::LoadRequest& request = {});
 
 /// The same, where it must load: a refusal fails the test and gives an empty config.
-engine::EffectiveConfig loaded(std::string_view release, Texts texts,
+engine::EffectiveConfig loaded(std::string_view release,
+                               Texts texts,
                                const engine::containerd::LoadRequest& request = {});
 
 /// `config dump` instead of the daemon.
@@ -65,14 +69,18 @@ std::string keys_at(const engine::Table& table, std::string_view key);
 /// The origin of the value at a dotted key: "/etc/containerd/config.toml:3", "built-in", "absent".
 std::string origin_at(const engine::Table& table, std::string_view key);
 
-/// What a release prints at a key: as `shown`, or how it refuses: "refuses at file:line", "crashes at file:line".
-std::string printed_by(std::string_view release, Texts texts, std::string_view key,
+/// What a release prints at a key: as `shown`, or how it refuses: "refuses at file:line", "crashes
+/// at file:line".
+std::string printed_by(std::string_view release,
+                       Texts texts,
+                       std::string_view key,
                        const engine::containerd::LoadRequest& request = {});
 
 /// "refuses at file:line", "crashes at file:line", or "loads".
 std::string verdict_of(const engine::Result<engine::EffectiveConfig>& result);
 
-/// Each event as "overridden KEY by file:line", "moved KEY to KEY", … in order; with the short names in the keys.
+/// Each event as "overridden KEY by file:line", "moved KEY to KEY", … in order; with the short
+/// names in the keys.
 std::vector<std::string> described(const std::vector<engine::Event>& events);
 
 /// One line per release with what it prints; reports each that differs.
@@ -80,7 +88,9 @@ struct Printed {
   std::string_view releases = {};  ///< separated by blanks
   std::string_view value = {};
 };
-void expect_printed(Texts texts, std::string_view key, std::initializer_list<Printed> expected,
+void expect_printed(Texts texts,
+                    std::string_view key,
+                    std::initializer_list<Printed> expected,
                     const engine::containerd::LoadRequest& request = {});
 
 }  // namespace ctkit::test

@@ -21,6 +21,10 @@ class ContainerdEngine : public Engine {
                                                           const Desired& desired) const override;
   [[nodiscard]] Result<std::optional<std::string>> undo(const FileChange& ours,
                                                         const std::string& text) const override;
+  [[nodiscard]] std::vector<Finding> lint(const FileReader& files,
+                                          const Result<EffectiveConfig>& effective,
+                                          const FileModes& modes) const override;
+  [[nodiscard]] Result<Preflight> preflight(const FileReader& files, std::string_view release) const override;
   [[nodiscard]] std::vector<std::unique_ptr<Engine>> successors() const override;
 
  private:

@@ -41,6 +41,31 @@ void judge_default_runtime(const Table& containerd, std::vector<std::string>& re
   }
 }
 
+/// 1.x: the old `default_runtime` table, where it names a type, is the default handler.
+bool has_old_default(const Table& containerd) {
+  const Table* runtime = table_at(containerd, {"default_runtime"});
+  const Value* type = runtime ? find(*runtime, "runtime_type") : nullptr;
+  return type && type->string() && !type->string()->empty();
+}
+
+/// 1.x: two keys of a handler belong to the oldest runtime only.
+void judge_runtime_keys(const Table& containerd, std::vector<std::string>& reasons) {
+  constexpr std::string_view kLinux = "io.containerd.runtime.v1.linux";
+  const Table* runtimes = table_at(containerd, {"runtimes"});
+  if (!runtimes) return;
+  for (const auto& [name, runtime] : *runtimes) {
+    if (!runtime.table()) continue;
+    const Value* type = find(*runtime.table(), "runtime_type");
+    if (type && type->string() && *type->string() == kLinux) continue;
+    for (const std::string_view key : {"runtime_engine", "runtime_root"}) {
+      const Value* value = find(*runtime.table(), key);
+      if (!value || !value->string() || value->string()->empty()) continue;
+      reasons.push_back(std::string(key) + " of runtime '" + name + "'" + written(value) + " needs the runtime type " +
+                        std::string(kLinux));
+    }
+  }
+}
+
 void judge_registry(const Table& section, std::vector<std::string>& reasons) {
   const Table* registry = table_at(section, {"registry"});
   if (!registry) return;
@@ -67,7 +92,8 @@ void judge_disabled(const Known& known, const Table& merged, std::vector<std::st
   const Value* version = find(merged, "version");
   if (!disabled || !disabled->array()) return;
   const bool one = known.regime.decoding == Decoding::go_toml_1;
-  const bool short_names = one && version && version->integer() && *version->integer() < 2;
+  const bool short_names =
+      one && version && version->integer() && *version->integer() >= 0 && *version->integer() < 2;
   for (const Value& name : *disabled->array()) {
     if (!name.string()) continue;
     const bool is_cri = *name.string() == (short_names ? "cri" : kCri) ||
@@ -121,7 +147,8 @@ void judge_cri_service(const Known& known, const Table& merged, EffectiveConfig&
   const Table* images = table_at(result.config, {"plugins", one ? kCri : kImages});
   if (result.not_serving.empty() && runtime) {
     if (const Table* containerd = table_at(*runtime, {"containerd"})) {
-      judge_default_runtime(*containerd, result.not_serving);
+      if (!one || !has_old_default(*containerd)) judge_default_runtime(*containerd, result.not_serving);
+      if (one) judge_runtime_keys(*containerd, result.not_serving);
     }
     if (!one) judge_cni(*runtime, result.not_serving);
   }

@@ -367,9 +367,21 @@ class Maker {
       if (today && today->table()) section = *today->table();
     } else {
       section = union_of(sources, type);
+      leave_dead_stock_handlers(section);
     }
     drop_built_in(section, built_in, type);
     return section;
+  }
+
+  /// What a stock installer left behind and nobody serves today does not come back.
+  void leave_dead_stock_handlers(Table& section) const {
+    Value* containerd = find(section, "containerd");
+    Value* runtimes = containerd && containerd->table() ? find(*containerd->table(), "runtimes") : nullptr;
+    if (!runtimes || !runtimes->table()) return;
+    std::erase_if(*runtimes->table(), [&](const auto& entry) {
+      return entry.second.table() && is_stock_handler(*entry.second.table()) &&
+             !find_handler(bare_, regime_, entry.first);
+    });
   }
 
   [[nodiscard]] const Type* cri_type() const {

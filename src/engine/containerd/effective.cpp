@@ -368,8 +368,9 @@ class Computation {
       const auto [entry, fresh] = timeouts->table()->try_emplace(name, value);
       if (!fresh && entry->second.string()->empty()) entry->second = value;
     }
-    merged_["version"].data = std::int64_t{regime_.schema_version};
-    Slot top = printed(*schema_.top, Value{.data = merged_}, regime_);
+    Slot shown = Value{.data = merged_};
+    (*shown->table())["version"].data = std::int64_t{regime_.schema_version};
+    Slot top = printed(*schema_.top, shown, regime_);
     result_.config = std::move(*top->table());
     result_.config.insert_or_assign("plugins", Value{.data = std::move(plugins_)});
   }

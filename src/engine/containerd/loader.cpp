@@ -32,6 +32,9 @@ class Loader {
       const Pending next = std::move(pending.front());
       pending.pop_front();
       if (!seen.insert(next.path).second) continue;
+      if (next.path.contains('\0')) {  // Go's os.ReadFile: syscall.BytePtrFromString gives EINVAL, no "does not exist"
+        return std::unexpected(refusal(next, "the path has a NUL in it", "take the import out"));
+      }
       auto text = files_.read(absolute(next.path));
       if (!text) {
         auto stop = missing(next, text.error(), loaded);
@@ -139,6 +142,7 @@ class Loader {
         continue;
       }
       auto matches = glob(path, files_, request_.working_folder);
+      if (!matches && matches.error().code == ErrorCode::permission) return std::unexpected(matches.error());
       if (!matches) {
         return std::unexpected(Error{.code = ErrorCode::daemon_refuses,
                                      .message = "'" + path + "' is no pattern: " + matches.error().message,

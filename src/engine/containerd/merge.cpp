@@ -21,11 +21,21 @@ bool is_zero(const Value& value) {
   return std::visit(Zero{}, value.data);
 }
 
-void append(Array& collected, const Array& file, bool unique) {
+/// containerd 2.x mergeConfig: sliceTransformer adds what is not there yet. mergo's deepMerge asks it only about a slice
+/// that is not nil, and `imports` starts as nil up to 2.1: the first list is taken as it is.
+void append(Array& collected, const Array& file, bool unique, bool starts_nil) {
+  if (unique && starts_nil && collected.empty()) {
+    collected = file;
+    return;
+  }
   for (const Value& item : file) {
     if (unique && std::ranges::find(collected, item) != collected.end()) continue;
     collected.push_back(item);
   }
+}
+
+bool starts_nil(const Type& field) {
+  return field.name == "imports";
 }
 
 /// Each entry of `file` replaces the one of its name.
@@ -48,7 +58,7 @@ void merge_member(const Type& field, Table& collected, const Value& value, const
   if (found == collected.end()) {
     if (field.kind == Kind::array && regime.unique_lists) {
       Value list{.data = Array{}, .origin = value.origin};
-      append(std::get<Array>(list.data), *value.array(), true);
+      append(std::get<Array>(list.data), *value.array(), true, starts_nil(field));
       collected.emplace(field.name, std::move(list));
     } else {
       collected.emplace(field.name, value);
@@ -69,7 +79,7 @@ void merge_member(const Type& field, Table& collected, const Value& value, const
       }
       return;
     case Kind::array:
-      append(std::get<Array>(current.data), *value.array(), regime.unique_lists);
+      append(std::get<Array>(current.data), *value.array(), regime.unique_lists, starts_nil(field));
       if (!value.array()->empty()) current.origin = value.origin;
       return;
     default:

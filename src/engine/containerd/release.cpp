@@ -63,7 +63,8 @@ bool Release::pre_release() const {
 }
 
 bool Release::repacked() const {
-  return suffix.starts_with("~ds") || suffix.starts_with("+ds");
+  // Debian's 2.x leaves version.Version as the sources have it.
+  return suffix.starts_with("~ds") || suffix.starts_with("+ds") || suffix == "+unknown";
 }
 
 std::strong_ordering compare(const Release& left, const Release& right) {

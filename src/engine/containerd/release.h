@@ -23,7 +23,7 @@ struct Release {
   /// `-alpha`, `-beta` or `-rc`: comes before the release of the same numbers.
   [[nodiscard]] bool pre_release() const;
 
-  /// Built by Debian or Ubuntu from repacked sources (`~ds1`, `+ds1`): other libraries than upstream's.
+  /// Built by Debian or Ubuntu from repacked sources (`~ds1`, `+ds1`, `+unknown`): other libraries than upstream's.
   [[nodiscard]] bool repacked() const;
 
   bool operator==(const Release&) const = default;

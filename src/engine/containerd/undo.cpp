@@ -89,6 +89,10 @@ Result<std::optional<std::string>> without_our_statements(const FileChange& ours
     any = any || keep[i];
   }
   if (!any) return std::nullopt;
+  // The names that are left mean nothing, or something else, without the version they were written for.
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    if (said[i].key.parts == std::vector<std::string>{"version"}) keep[i] = true;
+  }
   std::string left;
   std::size_t from = 0;
   for (std::size_t i = 0; i < said.size(); ++i) {
@@ -101,15 +105,27 @@ Result<std::optional<std::string>> without_our_statements(const FileChange& ours
   return left + text.substr(from);
 }
 
+/// Our file in the place of somebody else's: that one comes back, and what was added to ours since stands behind it.
+Result<std::optional<std::string>> with_theirs_back(const FileChange& ours, const std::string& text,
+                                                    const TomlDialect& dialect) {
+  auto added = without_our_statements(ours, text, dialect);
+  if (!added) return added;
+  if (!*added) return *ours.before;
+  const std::string gap = ours.before->empty() || ours.before->ends_with('\n') ? "\n" : "\n\n";
+  const std::string both = *ours.before + gap + **added;
+  // The two may set the same key; then the later author's word stands alone.
+  return read_toml(both, ours.path, dialect) ? both : **added;
+}
+
 }  // namespace
 
 Result<std::optional<std::string>> undo(const FileChange& ours, const std::string& text,
                                         const TomlDialect& dialect) {
   if (!ours.after) return text;
-  if (!ours.before || added_import(ours, dialect).empty()) {
-    return without_our_statements(ours, text, dialect);
-  }
-  const bool line_was_ours = !ours.before->contains("imports");
+  if (!ours.before) return without_our_statements(ours, text, dialect);
+  if (added_import(ours, dialect).empty()) return with_theirs_back(ours, text, dialect);
+  const auto before = read_toml(*ours.before, ours.path, dialect);
+  const bool line_was_ours = before && !before->contains("imports");
   auto removed = remove_import(text, ours.path, added_import(ours, dialect), dialect, line_was_ours);
   if (!removed && removed.error().code == ErrorCode::not_found) return text;
   if (!removed) return std::unexpected(removed.error());

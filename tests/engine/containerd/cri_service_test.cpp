@@ -27,7 +27,8 @@ std::vector<std::string> reasons(std::string_view release, std::string_view root
 std::vector<std::string> stops(std::string_view release, std::string_view root) {
   std::vector<std::string> lines;
   for (const Diagnostic& diagnostic : loaded(release, Texts{{"config.toml", root}}).diagnostics) {
-    if (diagnostic.severity == Severity::error) lines.push_back(diagnostic.origin.to_string() + ": " + diagnostic.message);
+    if (diagnostic.severity == Severity::error)
+      lines.push_back(diagnostic.origin.to_string() + ": " + diagnostic.message);
   }
   return lines;
 }
@@ -41,16 +42,20 @@ TEST(CriService, OfABareNodeServes) {
 }
 
 TEST(CriService, NeedsAHandlerForTheDefaultRuntime) {
-  const Texts texts = {{"config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']"},
-                       {"conf.d/99.toml", "version = 2\n[OLD.containerd.runtimes.nvidia]\nruntime_type = 'io.containerd.runc.v2'"}};
+  const Texts texts = {
+      {"config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']"},
+      {"conf.d/99.toml",
+       "version = 2\n[OLD.containerd.runtimes.nvidia]\nruntime_type = 'io.containerd.runc.v2'"}};
   for (const std::string_view release : {"1.5.18", "1.6.39", "1.7.27"}) {
     EXPECT_THAT(loaded(release, texts).not_serving,
-                ElementsAre("the default runtime 'runc' has no handler: the runtimes are those of /etc/containerd/conf.d/99.toml:2"))
+                ElementsAre("the default runtime 'runc' has no handler: the runtimes are those of "
+                            "/etc/containerd/conf.d/99.toml:2"))
         << release;
   }
   EXPECT_THAT(loaded("2.1.9", texts).not_serving, IsEmpty());
-  EXPECT_THAT(reasons("2.1.9", "version = 3\n[RUNTIME.containerd]\ndefault_runtime_name = 'nvidia'"),
-              ElementsAre(HasSubstr("the default runtime 'nvidia' has no handler")));
+  EXPECT_THAT(
+      reasons("2.1.9", "version = 3\n[RUNTIME.containerd]\ndefault_runtime_name = 'nvidia'"),
+      ElementsAre(HasSubstr("the default runtime 'nvidia' has no handler")));
 }
 
 TEST(CriService, NeedsANameForTheDefaultRuntime) {
@@ -64,24 +69,33 @@ TEST(CriService, TakesTheOldDefaultRuntimeTableFor1xsDefault) {
     runtime_type = "io.containerd.runc.v2"
     [OLD.containerd.runtimes.nvidia]
     runtime_type = "io.containerd.runc.v2"
-  )"), IsEmpty());
+  )"),
+              IsEmpty());
 }
 
 TEST(CriService, RefusesMirrorsBesideAConfigPath) {
-  constexpr std::string_view k2 = "version = 2\n[OLD.registry]\nconfig_path = '/certs.d'\n[OLD.registry.mirrors.'docker.io']\nendpoint = ['https://m.test']";
+  constexpr std::string_view k2 =
+      "version = 2\n[OLD.registry]\nconfig_path = "
+      "'/certs.d'\n[OLD.registry.mirrors.'docker.io']\nendpoint = ['https://m.test']";
   for (const std::string_view release : {"1.5.18", "1.7.27", "2.1.9", "2.3.4"})
-    EXPECT_THAT(reasons(release, k2),
-                ElementsAre("registry.mirrors (/etc/containerd/config.toml:4) and registry.config_path "
-                            "(/etc/containerd/config.toml:3) exclude each other"))
+    EXPECT_THAT(
+        reasons(release, k2),
+        ElementsAre("registry.mirrors (/etc/containerd/config.toml:4) and registry.config_path "
+                    "(/etc/containerd/config.toml:3) exclude each other"))
         << release;
-  EXPECT_THAT(reasons("1.7.27", "version = 2\n[OLD.registry.mirrors.'docker.io']\nendpoint = ['https://m.test']"), IsEmpty());
+  EXPECT_THAT(
+      reasons("1.7.27",
+              "version = 2\n[OLD.registry.mirrors.'docker.io']\nendpoint = ['https://m.test']"),
+      IsEmpty());
 }
 
 TEST(CriService, RefusesBinDirBesideBinDirsFrom21) {
-  constexpr std::string_view kBoth = "version = 3\n[RUNTIME.cni]\nbin_dir = '/a'\nbin_dirs = ['/b']";
+  constexpr std::string_view kBoth =
+      "version = 3\n[RUNTIME.cni]\nbin_dir = '/a'\nbin_dirs = ['/b']";
   for (const std::string_view release : {"2.1.0", "2.2.7", "2.3.4"})
-    EXPECT_THAT(reasons(release, kBoth), ElementsAre("cni.bin_dir (/etc/containerd/config.toml:3) and cni.bin_dirs "
-                                                     "(/etc/containerd/config.toml:4) exclude each other"))
+    EXPECT_THAT(reasons(release, kBoth),
+                ElementsAre("cni.bin_dir (/etc/containerd/config.toml:3) and cni.bin_dirs "
+                            "(/etc/containerd/config.toml:4) exclude each other"))
         << release;
   EXPECT_THAT(reasons("2.1.9", "version = 3\n[RUNTIME.cni]\nbin_dir = '/a'"), IsEmpty());
   EXPECT_THAT(reasons("2.0.11", kBoth), IsEmpty());
@@ -93,9 +107,14 @@ TEST(CriService, NeedsTheLinuxRuntimeForRuntimeEngineAndRuntimeRootIn1x) {
   };
   EXPECT_THAT(with("runtime_type = 'io.containerd.runc.v2'\nruntime_engine = '/usr/bin/x'"),
               ElementsAre(HasSubstr("config.toml:4")));
-  EXPECT_THAT(with("runtime_type = 'io.containerd.runc.v2'\nruntime_root = '/run/x'"), ElementsAre(HasSubstr("config.toml:4")));
-  EXPECT_THAT(with("runtime_type = 'io.containerd.runc.v2'\nruntime_engine = ''\nruntime_root = ''"), IsEmpty());
-  EXPECT_THAT(with("runtime_type = 'io.containerd.runtime.v1.linux'\nruntime_engine = '/usr/bin/x'"), IsEmpty());
+  EXPECT_THAT(with("runtime_type = 'io.containerd.runc.v2'\nruntime_root = '/run/x'"),
+              ElementsAre(HasSubstr("config.toml:4")));
+  EXPECT_THAT(
+      with("runtime_type = 'io.containerd.runc.v2'\nruntime_engine = ''\nruntime_root = ''"),
+      IsEmpty());
+  EXPECT_THAT(
+      with("runtime_type = 'io.containerd.runtime.v1.linux'\nruntime_engine = '/usr/bin/x'"),
+      IsEmpty());
 }
 
 struct Disabled {
@@ -119,29 +138,36 @@ TEST(CriService, IsGoneWhereDisabledPluginsNamesIt) {
   for (const auto& [release, root, serves] : kCases) {
     const auto why = reasons(release, root);
     EXPECT_EQ(why.empty(), serves) << release << ": " << root;
-    if (!why.empty()) EXPECT_THAT(why.front(), HasSubstr("/etc/containerd/config.toml:")) << release << ": " << root;
+    if (why.empty()) continue;
+    EXPECT_THAT(why.front(), HasSubstr("/etc/containerd/config.toml:")) << release << ": " << root;
   }
 }
 
 TEST(CriService, StopsTheWholeDaemonWhereItIsRequired) {
-  constexpr std::string_view kRoot = "version = 2\nrequired_plugins = ['io.containerd.grpc.v1.cri']\n"
-                                     "[OLD.containerd]\ndefault_runtime_name = 'none'";
+  constexpr std::string_view kRoot =
+      "version = 2\nrequired_plugins = ['io.containerd.grpc.v1.cri']\n"
+      "[OLD.containerd]\ndefault_runtime_name = 'none'";
   for (const std::string_view release : {"1.7.27", "2.1.9"})
-    EXPECT_THAT(stops(release, kRoot), ElementsAre(HasSubstr("config.toml:2: the daemon will not start: required plugin "
-                                                             "'io.containerd.grpc.v1.cri' cannot load")))
+    EXPECT_THAT(stops(release, kRoot),
+                ElementsAre(HasSubstr("config.toml:2: the daemon will not start: required plugin "
+                                      "'io.containerd.grpc.v1.cri' cannot load")))
         << release;
 }
 
 TEST(CriService, SaysThatARequiredPluginIsNotInTheRelease) {  // e19
   EXPECT_THAT(stops("1.7.27", "version = 2\nrequired_plugins = ['io.containerd.example.v1.none']"),
               ElementsAre(HasSubstr("config.toml:2: the daemon will not start")));
-  EXPECT_THAT(stops("2.1.9", "version = 2\nrequired_plugins = ['io.containerd.grpc.v1.cri']"), IsEmpty());
+  EXPECT_THAT(stops("2.1.9", "version = 2\nrequired_plugins = ['io.containerd.grpc.v1.cri']"),
+              IsEmpty());
 }
 
 TEST(CriService, SaysThatATimeoutIsNoDuration) {  // e05
   for (const std::string_view release : {"1.7.27", "2.1.9", "2.3.4"})
-    EXPECT_THAT(stops(release, "version = 2\n[timeouts]\n'io.containerd.timeout.shim.load' = 'not a duration'"),
-                ElementsAre(HasSubstr("config.toml:3: the daemon will not start: timeout 'io.containerd.timeout.shim.load'")))
+    EXPECT_THAT(
+        stops(release,
+              "version = 2\n[timeouts]\n'io.containerd.timeout.shim.load' = 'not a duration'"),
+        ElementsAre(HasSubstr(
+            "config.toml:3: the daemon will not start: timeout 'io.containerd.timeout.shim.load'")))
         << release;
 }
 

@@ -27,9 +27,11 @@ constexpr Type kAny{.kind = Kind::any};
 constexpr Type kText{.kind = Kind::string};
 constexpr Type kOptions{.name = "options", .kind = Kind::map, .element = &kAny};
 constexpr std::array kRuntimeFields = {Type{.name = "runtime_type", .kind = Kind::string},
-                                       Type{.name = "privileged", .kind = Kind::boolean}, kOptions};
+                                       Type{.name = "privileged", .kind = Kind::boolean},
+                                       kOptions};
 constexpr Type kRuntime{.kind = Kind::table, .fields = kRuntimeFields};
-constexpr std::array kPairFields = {Type{.name = "cert", .kind = Kind::string}, Type{.name = "key", .kind = Kind::string}};
+constexpr std::array kPairFields = {Type{.name = "cert", .kind = Kind::string},
+                                    Type{.name = "key", .kind = Kind::string}};
 constexpr Type kPair{.kind = Kind::table, .fields = kPairFields};
 constexpr std::array kFields = {
     Type{.name = "enable_selinux", .kind = Kind::boolean},
@@ -55,7 +57,10 @@ struct Decoded {
 };
 
 /// The section laid over the type's zero, or over `start`.
-Decoded decoded(const Regime& regime, std::string_view section, std::string_view start = "", bool in_file_order = false) {
+Decoded decoded(const Regime& regime,
+                std::string_view section,
+                std::string_view start = "",
+                bool in_file_order = false) {
   Decoded result;
   const Transcript transcript(&result.events);
   const DecodeContext context{&regime, &transcript, &result.diagnostics, in_file_order};
@@ -67,10 +72,14 @@ Decoded decoded(const Regime& regime, std::string_view section, std::string_view
   return result;
 }
 
-std::string shown(const Regime& regime, std::string_view section, std::string_view key, std::string_view start = "") {
+std::string shown(const Regime& regime,
+                  std::string_view section,
+                  std::string_view key,
+                  std::string_view start = "") {
   const Decoded result = decoded(regime, section, start);
   if (result.done) return test::shown(result.table, key);
-  return (result.done.error().code == ErrorCode::daemon_refuses ? "refuses at " : "fails at ") + result.done.error().where;
+  return (result.done.error().code == ErrorCode::daemon_refuses ? "refuses at " : "fails at ") +
+         result.done.error().where;
 }
 
 struct Taken {
@@ -84,7 +93,10 @@ struct Taken {
 TEST(Decode, TakesAndRefusesTypesAsEachLibraryDoes) {
   constexpr Taken kCases[] = {
       {"enable_selinux = true", "enable_selinux", "true", "true"},
-      {"enable_selinux = 'true'", "enable_selinux", "refuses at test.toml:1", "refuses at test.toml:1"},
+      {"enable_selinux = 'true'",
+       "enable_selinux",
+       "refuses at test.toml:1",
+       "refuses at test.toml:1"},
       {"NodeName = 5", "NodeName", "refuses at test.toml:1", "refuses at test.toml:1"},
       {"size = 5", "size", "5", "5"},
       {"size = '5'", "size", "refuses at test.toml:1", "refuses at test.toml:1"},
@@ -97,7 +109,10 @@ TEST(Decode, TakesAndRefusesTypesAsEachLibraryDoes) {
       {"\n\ntls = 'x'", "tls", "refuses at test.toml:3", "refuses at test.toml:3"},
       {"runtimes = ['x']", "runtimes", "refuses at test.toml:1", "refuses at test.toml:1"},
       {"pairs = []", "pairs", "refuses at test.toml:1", "[]"},
-      {"[[pairs]]\ncert = 'c'", "pairs", R"([{ cert = "c", key = "" }])", R"([{ cert = "c", key = "" }])",
+      {"[[pairs]]\ncert = 'c'",
+       "pairs",
+       R"([{ cert = "c", key = "" }])",
+       R"([{ cert = "c", key = "" }])",
        "pairs = [{cert = 'a', key = 'b'}, {cert = 'd', key = 'e'}]"},
       {"delay = '90s'", "delay", R"("1m30s")", R"("1m30s")"},
       {"delay = 'soon'", "delay", "refuses at test.toml:1", "refuses at test.toml:1"},
@@ -108,8 +123,10 @@ TEST(Decode, TakesAndRefusesTypesAsEachLibraryDoes) {
       {"plain_delay = '2s'", "plain_delay", "2000000000", "refuses at test.toml:1"},
   };
   for (const Taken& taken : kCases) {
-    EXPECT_EQ(shown(kOne, taken.section, taken.key, taken.start), taken.one) << "1.x, " << taken.section;
-    EXPECT_EQ(shown(kTwo, taken.section, taken.key, taken.start), taken.two) << "2.x, " << taken.section;
+    EXPECT_EQ(shown(kOne, taken.section, taken.key, taken.start), taken.one)
+        << "1.x, " << taken.section;
+    EXPECT_EQ(shown(kTwo, taken.section, taken.key, taken.start), taken.two)
+        << "2.x, " << taken.section;
   }
 }
 
@@ -122,7 +139,8 @@ TEST(Decode, NamesTheKeyInARefusal) {
 
 TEST(Decode, KeepsMembersOfAStructThatTheFileDoesNotName) {
   for (const Regime& regime : {kOne, kTwo}) {
-    const Decoded result = decoded(regime, "[tls]\nkey = '/k'", "size = 7\ntls = {cert = '/c', key = ''}");
+    const Decoded result =
+        decoded(regime, "[tls]\nkey = '/k'", "size = 7\ntls = {cert = '/c', key = ''}");
     EXPECT_EQ(test::shown(result.table, "tls"), R"({ cert = "/c", key = "/k" })");
     EXPECT_EQ(test::shown(result.table, "size"), "7");
   }
@@ -130,8 +148,9 @@ TEST(Decode, KeepsMembersOfAStructThatTheFileDoesNotName) {
 
 TEST(Decode, FillsAPointerToAStructInPlace) {
   for (const Regime& regime : {kOne, kTwo}) {
-    EXPECT_EQ(shown(regime, "[pointer]\nkey = '/k'", "pointer", "pointer = {cert = '/c', key = ''}"),
-              R"({ cert = "/c", key = "/k" })");
+    EXPECT_EQ(
+        shown(regime, "[pointer]\nkey = '/k'", "pointer", "pointer = {cert = '/c', key = ''}"),
+        R"({ cert = "/c", key = "/k" })");
     EXPECT_EQ(shown(regime, "[pointer]\nkey = '/k'", "pointer"), R"({ cert = "", key = "/k" })");
     EXPECT_EQ(shown(regime, "", "pointer"), "absent");
   }
@@ -161,7 +180,8 @@ TEST(Decode, FindsAMemberByTheSpellingsOfTheLibrary) {
 }
 
 TEST(Decode1, TakesTheExactSpellingOverAllOthers) {
-  EXPECT_EQ(shown(kOne, "NODENAME = 'upper'\nNodeName = 'exact'\nnodename = 'lower'", "NodeName"), R"("exact")");
+  EXPECT_EQ(shown(kOne, "NODENAME = 'upper'\nNodeName = 'exact'\nnodename = 'lower'", "NodeName"),
+            R"("exact")");
   EXPECT_EQ(shown(kOne, "nodeName = 'first'\nNODENAME = 'upper'", "NodeName"), R"("upper")");
 }
 
@@ -176,28 +196,37 @@ TEST(Decode2, MeetsTheMembersOfAFilesOwnTextInItsOrder) {
 }
 
 TEST(Decode1, BuildsAMapNewWithEntriesFromZero) {
-  const Decoded result = decoded(kOne, "[runtimes.nvidia]",
-                                 "runtimes = {runc = {runtime_type = 'r'}, nvidia = {runtime_type = 'n'}}");
-  EXPECT_EQ(test::shown(result.table, "runtimes"), R"({ nvidia = { privileged = false, runtime_type = "" } })");
+  const Decoded result =
+      decoded(kOne,
+              "[runtimes.nvidia]",
+              "runtimes = {runc = {runtime_type = 'r'}, nvidia = {runtime_type = 'n'}}");
+  EXPECT_EQ(test::shown(result.table, "runtimes"),
+            R"({ nvidia = { privileged = false, runtime_type = "" } })");
   EXPECT_THAT(test::described(result.events),
               ElementsAre("overridden section.runtimes.nvidia.runtime_type by built-in",
                           "erased section.runtimes.runc.runtime_type by test.toml:1"));
 }
 
 TEST(Decode1, ReplacesFreeFormOptionsWhole) {
-  EXPECT_EQ(shown(kOne, "[options]\nBinaryName = '/b'", "options", "options = {SystemdCgroup = true}"),
-            R"({ BinaryName = "/b" })");
+  EXPECT_EQ(
+      shown(kOne, "[options]\nBinaryName = '/b'", "options", "options = {SystemdCgroup = true}"),
+      R"({ BinaryName = "/b" })");
   EXPECT_EQ(shown(kOne, "[options]", "options", "options = {SystemdCgroup = true}"), "{}");
 }
 
 TEST(Decode2, KeepsTheEntriesOfAMapAndFillsThemInPlace) {
-  EXPECT_EQ(shown(kTwo, "[runtimes.runc]\nprivileged = true\n[runtimes.nvidia]\nruntime_type = 'n'", "runtimes",
-                  "runtimes = {runc = {runtime_type = 'r', privileged = false}}"),
-            R"({ nvidia = { privileged = false, runtime_type = "n" }, runc = { privileged = true, runtime_type = "r" } })");
+  EXPECT_EQ(
+      shown(kTwo,
+            "[runtimes.runc]\nprivileged = true\n[runtimes.nvidia]\nruntime_type = 'n'",
+            "runtimes",
+            "runtimes = {runc = {runtime_type = 'r', privileged = false}}"),
+      R"({ nvidia = { privileged = false, runtime_type = "n" }, runc = { privileged = true, runtime_type = "r" } })");
 }
 
 TEST(Decode2, MergesFreeFormTablesToo) {
-  EXPECT_EQ(shown(kTwo, "[options]\nBinaryName = '/b'\n[options.deep]\nb = 2", "options",
+  EXPECT_EQ(shown(kTwo,
+                  "[options]\nBinaryName = '/b'\n[options.deep]\nb = 2",
+                  "options",
                   "options = {SystemdCgroup = true, deep = {a = 1}}"),
             R"({ BinaryName = "/b", SystemdCgroup = true, deep = { a = 1, b = 2 } })");
 }
@@ -206,7 +235,8 @@ TEST(Decode2, LeavesANilMapOrPointerNilForAnEmptyTable) {
   EXPECT_EQ(shown(kTwo, "[options]\n[pointer]\n[runtimes]", "options"), "absent");
   EXPECT_EQ(shown(kTwo, "[options]\n[pointer]\n[runtimes]", "pointer"), "absent");
   EXPECT_EQ(shown(kTwo, "[options]\n[pointer]\n[runtimes]", "runtimes"), "absent");
-  EXPECT_EQ(shown(kTwo, "[runtimes.x]", "runtimes"), R"({ x = { privileged = false, runtime_type = "" } })");
+  EXPECT_EQ(shown(kTwo, "[runtimes.x]", "runtimes"),
+            R"({ x = { privileged = false, runtime_type = "" } })");
 }
 
 TEST(Decode2, TakesAnEmptyTableOnAScalarForNothingUntil24) {
@@ -216,8 +246,10 @@ TEST(Decode2, TakesAnEmptyTableOnAScalarForNothingUntil24) {
 }
 
 TEST(Decode2, RefusesATableOnAFreeFormScalar) {
-  EXPECT_EQ(shown(kTwo, "[options.a]\nb = 1", "options", "options = {a = 1}"), "refuses at test.toml:1");
-  EXPECT_EQ(shown(kTwo, "[options]\na = 's'", "options", "options = {a = {b = 1}}"), R"({ a = "s" })");
+  EXPECT_EQ(shown(kTwo, "[options.a]\nb = 1", "options", "options = {a = 1}"),
+            "refuses at test.toml:1");
+  EXPECT_EQ(shown(kTwo, "[options]\na = 's'", "options", "options = {a = {b = 1}}"),
+            R"({ a = "s" })");
   EXPECT_EQ(shown(kOne, "[options.a]\nb = 1", "options", "options = {a = 1}"), "{ a = { b = 1 } }");
 }
 
@@ -227,7 +259,8 @@ TEST(Decode2, TakesABareIntegerForNanosecondsFrom24) {
 }
 
 TEST(Decode2, WarnsOfEachUnknownKeyAndReadsTheRest) {
-  const Decoded result = decoded(kTwo, "enable_selinuxx = true\nsize = 5\n[runtimes.runc]\ntypo = 1\n[none]\na = 1");
+  const Decoded result =
+      decoded(kTwo, "enable_selinuxx = true\nsize = 5\n[runtimes.runc]\ntypo = 1\n[none]\na = 1");
   ASSERT_TRUE(result.done);
   EXPECT_EQ(test::shown(result.table, "size"), "5");
   EXPECT_EQ(test::shown(result.table, "runtimes.runc.typo"), "absent");
@@ -236,11 +269,11 @@ TEST(Decode2, WarnsOfEachUnknownKeyAndReadsTheRest) {
     EXPECT_EQ(diagnostic.severity, Severity::warning);
     warnings.push_back(diagnostic.origin.to_string() + ": " + diagnostic.message);
   }
-  EXPECT_THAT(warnings, ElementsAre("test.toml:1: nothing reads 'section.enable_selinuxx'",
-                                    "test.toml:5: nothing reads 'section.none'",
-                                    "test.toml:4: nothing reads 'section.runtimes.runc.typo'"));
-  EXPECT_THAT(test::described(result.events),
-              testing::Contains("unread section.none.a"));
+  EXPECT_THAT(warnings,
+              ElementsAre("test.toml:1: nothing reads 'section.enable_selinuxx'",
+                          "test.toml:5: nothing reads 'section.none'",
+                          "test.toml:4: nothing reads 'section.runtimes.runc.typo'"));
+  EXPECT_THAT(test::described(result.events), testing::Contains("unread section.none.a"));
 }
 
 TEST(Decode1, SaysNothingOfUnknownKeysButRecordsThem) {
@@ -253,12 +286,15 @@ TEST(Decode1, SaysNothingOfUnknownKeysButRecordsThem) {
 
 TEST(Decode, RecordsTheBuiltInValueThatAFileOverrides) {
   for (const Regime& regime : {kOne, kTwo})
-    EXPECT_THAT(test::described(decoded(regime, "\nsize = 5").events), ElementsAre("overridden section.size by test.toml:2"));
+    EXPECT_THAT(test::described(decoded(regime, "\nsize = 5").events),
+                ElementsAre("overridden section.size by test.toml:2"));
 }
 
 TEST(Decode, GivesEachLeafItsOrigin) {
   for (const Regime& regime : {kOne, kTwo}) {
-    const Decoded result = decoded(regime, "dirs = ['/a']\n[runtimes.nvidia]\nruntime_type = 'n'\n[runtimes.nvidia.options]\nBinaryName = '/b'");
+    const Decoded result = decoded(regime,
+                                   "dirs = ['/a']\n[runtimes.nvidia]\nruntime_type = "
+                                   "'n'\n[runtimes.nvidia.options]\nBinaryName = '/b'");
     EXPECT_EQ(test::origin_at(result.table, "dirs"), "test.toml:1");
     EXPECT_EQ(test::origin_at(result.table, "runtimes.nvidia"), "test.toml:2");
     EXPECT_EQ(test::origin_at(result.table, "runtimes.nvidia.runtime_type"), "test.toml:3");
@@ -268,7 +304,8 @@ TEST(Decode, GivesEachLeafItsOrigin) {
 }
 
 TEST(Decode, IsNotChangedByAnEmptySection) {
-  constexpr std::string_view kStart = "size = 3\ndirs = ['/a']\nruntimes = {runc = {runtime_type = 'r'}}\noptions = {a = 1}";
+  constexpr std::string_view kStart =
+      "size = 3\ndirs = ['/a']\nruntimes = {runc = {runtime_type = 'r'}}\noptions = {a = 1}";
   for (const Regime& regime : {kOne, kTwo, kTwoFour}) {
     const Decoded result = decoded(regime, "", kStart);
     ASSERT_TRUE(result.done);
@@ -290,12 +327,16 @@ TEST(Printed, ShowsNilMapsAsEmptyTablesIn1xOnly) {
 
 TEST(Printed, LeavesOutEmptyMembersThatAreOmittedWhenEmpty) {
   constexpr std::array kMembers = {
-      Type{.name = "a", .kind = Kind::string, .omit_empty = true}, Type{.name = "b", .kind = Kind::string},
+      Type{.name = "a", .kind = Kind::string, .omit_empty = true},
+      Type{.name = "b", .kind = Kind::string},
       Type{.name = "c", .kind = Kind::array, .omit_empty = true, .element = &kText},
       Type{.name = "d", .kind = Kind::table, .omit_empty = true, .fields = kPairFields}};
   const Type type{.kind = Kind::table, .fields = kMembers};
   EXPECT_EQ(render_value(*printed(type, zero(type), kTwo)), R"({ b = "" })");
-  EXPECT_EQ(render_value(*printed(type, Slot{{.data = parse("a = 'x'\nb = ''\nc = ['y']\nd = {cert = '', key = 'k'}")}}, kTwo)),
+  EXPECT_EQ(render_value(*printed(
+                type,
+                Slot{{.data = parse("a = 'x'\nb = ''\nc = ['y']\nd = {cert = '', key = 'k'}")}},
+                kTwo)),
             R"({ a = "x", b = "", c = ["y"], d = { cert = "", key = "k" } })");
 }
 

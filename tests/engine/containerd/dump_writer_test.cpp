@@ -32,7 +32,8 @@ TEST(DumpWriter, PrintsTheDefaultsOfEveryReleaseByteForByte) {
     const std::string release(schema.release);
     const std::string recorded = read_file(TESTDATA "/containerd/defaults/" + release + ".toml");
     ASSERT_FALSE(recorded.empty()) << release;
-    EXPECT_EQ(render_dump(loaded(release, {}).config, daemon_of(release).known), recorded) << release;
+    EXPECT_EQ(render_dump(loaded(release, {}).config, daemon_of(release).known), recorded)
+        << release;
   }
 }
 
@@ -51,11 +52,13 @@ b = 1
 }
 
 TEST(DumpWriter1, EscapesInDoubleQuotes) {  // f23, f31
-  EXPECT_EQ(dump("1.7.27", R"(a = "\b\t\n\f\r\"\\ it's \u0001 \u001f é")"), "a = \"\\b\\t\\n\\f\\r\\\"\\\\ it's \\u0001 \x1f é\"\n");
+  EXPECT_EQ(dump("1.7.27", R"(a = "\b\t\n\f\r\"\\ it's \u0001 \u001f é")"),
+            "a = \"\\b\\t\\n\\f\\r\\\"\\\\ it's \\u0001 \x1f é\"\n");
 }
 
 TEST(DumpWriter1, KeepsThePointOfAFloat) {  // f24
-  EXPECT_EQ(dump("1.7.27", "a = 0.0\nb = 1.0\nc = 0.02\nd = 0.1"), "a = 0.0\nb = 1.0\nc = 0.02\nd = 0.1\n");
+  EXPECT_EQ(dump("1.7.27", "a = 0.0\nb = 1.0\nc = 0.02\nd = 0.1"),
+            "a = 0.0\nb = 1.0\nc = 0.02\nd = 0.1\n");
 }
 
 TEST(DumpWriter1, PrintsArraysOfTablesUnderDoubleBrackets) {
@@ -63,7 +66,9 @@ TEST(DumpWriter1, PrintsArraysOfTablesUnderDoubleBrackets) {
 }
 
 TEST(DumpWriter2, PrintsStructMembersInDeclarationOrder) {
-  EXPECT_EQ(dump("2.1.9", "state = '/s'\nroot = '/r'\nversion = 3\n[grpc]\nuid = 1\naddress = '/g'"), R"(version = 3
+  EXPECT_EQ(
+      dump("2.1.9", "state = '/s'\nroot = '/r'\nversion = 3\n[grpc]\nuid = 1\naddress = '/g'"),
+      R"(version = 3
 root = '/r'
 state = '/s'
 
@@ -97,9 +102,12 @@ TEST(DumpWriter2, QuotesAsItsLibraryDoes) {  // f23, f31
 }
 
 TEST(DumpWriter2, PrintsFloatsWithoutAnExponent) {  // f24
-  constexpr std::string_view kFloats = "[plugins.'io.containerd.example.v1.none']\na = 1.0\nb = 1e30\nc = 0.00000001\nd = inf\ne = nan\nf = 123456789.25";
+  constexpr std::string_view kFloats =
+      "[plugins.'io.containerd.example.v1.none']\na = 1.0\nb = 1e30\nc = 0.00000001\nd = inf\ne = "
+      "nan\nf = 123456789.25";
   const auto with = [](std::string_view b) {
-    return "[plugins]\n  [plugins.'io.containerd.example.v1.none']\n    a = 1.0\n    b = " + std::string(b) +
+    return "[plugins]\n  [plugins.'io.containerd.example.v1.none']\n    a = 1.0\n    b = " +
+           std::string(b) +
            "\n    c = 0.00000001\n    d = inf\n    e = nan\n    f = 123456789.25\n";
   };
   EXPECT_EQ(dump("2.1.9", kFloats), with("1000000000000000019884624838656.0"));
@@ -107,7 +115,9 @@ TEST(DumpWriter2, PrintsFloatsWithoutAnExponent) {  // f24
 }
 
 TEST(DumpWriter2, SetsEmptyLinesAsItsLibraryDoes) {
-  constexpr std::string_view kTree = "version = 3\n[plugins.a]\nx = 1\n[plugins.a.s]\ny = 2\n[plugins.b]\n[plugins.b.t]\nz = 3\n[plugins.c]";
+  constexpr std::string_view kTree =
+      "version = 3\n[plugins.a]\nx = 1\n[plugins.a.s]\ny = 2\n[plugins.b]\n[plugins.b.t]\nz = "
+      "3\n[plugins.c]";
   EXPECT_EQ(dump("2.1.9", kTree), R"(version = 3
 
 [plugins]
@@ -141,7 +151,10 @@ TEST(DumpWriter2, SetsEmptyLinesAsItsLibraryDoes) {
 }
 
 TEST(DumpWriter2, PrintsArraysOfTablesUnderDoubleBracketsAndMixedOnesInline) {
-  EXPECT_EQ(dump("2.1.9", "[[plugins.a.items]]\nn = 1\n[[plugins.a.items]]\nn = 2\n[plugins.b]\nm = [1, {x = 2}]"), R"([plugins]
+  EXPECT_EQ(
+      dump("2.1.9",
+           "[[plugins.a.items]]\nn = 1\n[[plugins.a.items]]\nn = 2\n[plugins.b]\nm = [1, {x = 2}]"),
+      R"([plugins]
   [plugins.a]
     [[plugins.a.items]]
       n = 1

@@ -32,7 +32,8 @@ TEST(MakeHandler, CopiesARuncParentWithOurBinaryAndAnExplicitType) {
 }
 
 TEST(MakeHandler, NamesTheBinaryUnderOneSpelling) {
-  EXPECT_EQ(render_value({.data = make_handler(kNvidia, parse("options = {binaryName = '/a', BINARYNAME = '/b'}"))}),
+  EXPECT_EQ(render_value({.data = make_handler(
+                              kNvidia, parse("options = {binaryName = '/a', BINARYNAME = '/b'}"))}),
             R"({ options = { BinaryName = "/n" }, runtime_type = "io.containerd.runc.v2" })");
 }
 
@@ -44,14 +45,20 @@ TEST(MakeHandler, NeedsNoParent) {
 }
 
 TEST(MakeHandler, OfAnotherTypeTakesNothingFromTheParentAndNamesItsShim) {
-  const DesiredHandler kata{.name = "kata", .binary = "/opt/kata/shim", .type = "io.containerd.kata.v2"};
-  EXPECT_EQ(render_value({.data = make_handler(kata, parse("runtime_type = 'io.containerd.runc.v2'\noptions = {SystemdCgroup = true}"))}),
-            R"({ runtime_path = "/opt/kata/shim", runtime_type = "io.containerd.kata.v2" })");
+  const DesiredHandler kata{
+      .name = "kata", .binary = "/opt/kata/shim", .type = "io.containerd.kata.v2"};
+  EXPECT_EQ(
+      render_value(
+          {.data = make_handler(
+               kata,
+               parse("runtime_type = 'io.containerd.runc.v2'\noptions = {SystemdCgroup = true}"))}),
+      R"({ runtime_path = "/opt/kata/shim", runtime_type = "io.containerd.kata.v2" })");
 }
 
 TEST(MakeHandler, TakesTheTypeThatIsWishedFor) {
   const DesiredHandler wished{.name = "n", .binary = "/n", .type = "io.containerd.runc.v1"};
-  EXPECT_EQ(test::shown(make_handler(wished, parse("runtime_type = 'io.containerd.runc.v2'")), "runtime_type"),
+  EXPECT_EQ(test::shown(make_handler(wished, parse("runtime_type = 'io.containerd.runc.v2'")),
+                        "runtime_type"),
             "\"io.containerd.runc.v1\"");
 }
 
@@ -64,15 +71,41 @@ struct Parent {
 
 TEST(FindParent, IsTheDefaultHandlerIfItStartsRuncElseRunc) {
   constexpr Parent kCases[] = {
-      {"the default one", "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\ncrun = {runtime_type = 'io.containerd.runc.v2', m = 2}", "crun", "2"},
-      {"a kata default is never cloned", "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\nkata = {runtime_type = 'io.containerd.kata.v2', m = 2}", "kata", "1"},
-      {"a gVisor default is never cloned", "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\nrunsc = {runtime_type = 'io.containerd.runsc.v1', m = 2}", "runsc", "1"},
-      {"our own handler as default", "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\nnvidia = {runtime_type = 'io.containerd.runc.v2', m = 2}", "nvidia", "1"},
-      {"somebody's nvidia handler", "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\n"
-       "gpu = {runtime_type = 'io.containerd.runc.v2', m = 2, options = {BinaryName = '/usr/bin/nvidia-container-runtime'}}", "gpu", "1"},
-      {"a default that is not there", "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}", "none", "1"},
+      {"the default one",
+       "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\ncrun = {runtime_type = "
+       "'io.containerd.runc.v2', m = 2}",
+       "crun",
+       "2"},
+      {"a kata default is never cloned",
+       "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\nkata = {runtime_type = "
+       "'io.containerd.kata.v2', m = 2}",
+       "kata",
+       "1"},
+      {"a gVisor default is never cloned",
+       "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\nrunsc = {runtime_type = "
+       "'io.containerd.runsc.v1', m = 2}",
+       "runsc",
+       "1"},
+      {"our own handler as default",
+       "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\nnvidia = {runtime_type = "
+       "'io.containerd.runc.v2', m = 2}",
+       "nvidia",
+       "1"},
+      {"somebody's nvidia handler",
+       "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}\n"
+       "gpu = {runtime_type = 'io.containerd.runc.v2', m = 2, options = {BinaryName = "
+       "'/usr/bin/nvidia-container-runtime'}}",
+       "gpu",
+       "1"},
+      {"a default that is not there",
+       "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}",
+       "none",
+       "1"},
       {"a runc without a type", "runc = {m = 1}", "runc", "1"},
-      {"a runc that is kata", "runc = {runtime_type = 'io.containerd.kata.v2', m = 1}", "runc", "none"},
+      {"a runc that is kata",
+       "runc = {runtime_type = 'io.containerd.kata.v2', m = 1}",
+       "runc",
+       "none"},
       {"no runc", "kata = {runtime_type = 'io.containerd.kata.v2', m = 1}", "kata", "none"},
       {"nothing", "", "runc", "none"},
   };

@@ -26,7 +26,8 @@ Regime regime(std::string_view release) {
 std::vector<std::string> described(std::string_view release, Texts texts) {
   std::vector<std::string> lines;
   for (const Handler& handler : effective_handlers(loaded(release, texts), regime(release)))
-    lines.push_back(handler.name + (handler.is_default ? "* " : " ") + handler.binary + " " + handler.origin.to_string());
+    lines.push_back(handler.name + (handler.is_default ? "* " : " ") + handler.binary + " " +
+                    handler.origin.to_string());
   return lines;
 }
 
@@ -48,11 +49,14 @@ runtime_type = "io.containerd.runc.v2"
 BinaryName = "/usr/bin/nvidia-container-runtime"
 )"}};
   for (const std::string_view release : {"1.6.39", "1.7.27", "2.1.9", "2.3.4"})
-    EXPECT_THAT(described(release, texts), ElementsAre("nvidia* /usr/bin/nvidia-container-runtime /etc/containerd/config.toml:9",
-                                                       "runc  /etc/containerd/config.toml:4"))
+    EXPECT_THAT(
+        described(release, texts),
+        ElementsAre("nvidia* /usr/bin/nvidia-container-runtime /etc/containerd/config.toml:9",
+                    "runc  /etc/containerd/config.toml:4"))
         << release;
   const auto handlers = effective_handlers(loaded("2.1.9", texts), regime("2.1.9"));
-  EXPECT_EQ(handlers.front().key.to_string(), "plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.nvidia");
+  EXPECT_EQ(handlers.front().key.to_string(),
+            "plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.nvidia");
 }
 
 TEST(Handlers, OfABareNodeAreTheBuiltInOne) {
@@ -73,7 +77,8 @@ TEST(Handlers, TakeTheBinaryThatTheShimWouldTake) {
 [RUNTIME.containerd.runtimes.nvidia.options]
 BinaryName = "/upper"
 binaryName = "/lower"
-)"}}), ElementsAre("nvidia /lower /etc/containerd/config.toml:4", "runc*  built-in"));
+)"}}),
+              ElementsAre("nvidia /lower /etc/containerd/config.toml:4", "runc*  built-in"));
 }
 
 TEST(Handlers, FindOneByItsName) {
@@ -84,8 +89,10 @@ TEST(Handlers, FindOneByItsName) {
 }
 
 TEST(BinaryNameSpellings, AreAllThatDifferInCaseOnly) {
-  EXPECT_THAT(binary_name_spellings(parse("BinaryName = 'a'\nbinaryname = 'b'\nBINARYNAME = 'c'\nBinary = 'd'\nbinary_name = 'e'")),
-              ElementsAre("BINARYNAME", "BinaryName", "binaryname"));
+  EXPECT_THAT(
+      binary_name_spellings(parse(
+          "BinaryName = 'a'\nbinaryname = 'b'\nBINARYNAME = 'c'\nBinary = 'd'\nbinary_name = 'e'")),
+      ElementsAre("BINARYNAME", "BinaryName", "binaryname"));
 }
 
 struct Typed {
@@ -95,10 +102,14 @@ struct Typed {
 
 TEST(IsRuncType, HoldsForRuncsShimsOnly) {
   constexpr Typed kTypes[] = {
-      {"runtime_type = 'io.containerd.runc.v2'", true},   {"runtime_type = 'io.containerd.runc.v1'", true},
-      {"runtime_type = 'io.containerd.runtime.v1.linux'", true}, {"runtime_type = 'io.containerd.kata.v2'", false},
-      {"runtime_type = 'io.containerd.runsc.v1'", false}, {"runtime_type = ''", false},
-      {"runtime_type = 5", false},                        {"", false},
+      {"runtime_type = 'io.containerd.runc.v2'", true},
+      {"runtime_type = 'io.containerd.runc.v1'", true},
+      {"runtime_type = 'io.containerd.runtime.v1.linux'", true},
+      {"runtime_type = 'io.containerd.kata.v2'", false},
+      {"runtime_type = 'io.containerd.runsc.v1'", false},
+      {"runtime_type = ''", false},
+      {"runtime_type = 5", false},
+      {"", false},
   };
   for (const auto& [handler, runc] : kTypes)
     EXPECT_EQ(is_runc_type(parse(handler)), runc) << handler;
@@ -120,7 +131,9 @@ TEST(IsStockHandler, GoesByTheNameOfTheBinary) {
       {"", false},
   };
   for (const auto& [binary, stock] : kBinaries)
-    EXPECT_EQ(is_stock_handler(parse("options = {binaryName = '" + std::string(binary) + "'}")), stock) << binary;
+    EXPECT_EQ(is_stock_handler(parse("options = {binaryName = '" + std::string(binary) + "'}")),
+              stock)
+        << binary;
   EXPECT_FALSE(is_stock_handler(parse("options = {BinaryName = 5}")));
   EXPECT_FALSE(is_stock_handler(parse("")));
 }

@@ -31,12 +31,16 @@ struct Migrated {
 };
 
 /// The whole config after one run of the plugins' migrations, as `release` does them.
-Migrated migrated(std::string_view release, std::string_view config, std::string_view skipped = "skipped = []") {
+Migrated migrated(std::string_view release,
+                  std::string_view config,
+                  std::string_view skipped = "skipped = []") {
   Migrated result{.config = parse(config)};
   const auto daemon = test::daemon_of(release);
   const Transcript transcript(&result.events);
   const Table list = parse(skipped);
-  result.done = migrate_plugins(*result.config.at("plugins").table(), kOrder, *list.at("skipped").array(),
+  result.done = migrate_plugins(*result.config.at("plugins").table(),
+                                kOrder,
+                                *list.at("skipped").array(),
                                 {&daemon.known.regime, &transcript});
   return result;
 }
@@ -83,7 +87,8 @@ TEST(ExpandShortNames, KnowsEachShortName) {
   const Transcript silent(nullptr);
   for (const auto& [old, id] : kNames) {
     const std::string quoted = quote_string(old);
-    Table config = parse("disabled_plugins = [" + quoted + "]\nrequired_plugins = [" + quoted + "]\n[plugins." + quoted + "]\na = 1");
+    Table config = parse("disabled_plugins = [" + quoted + "]\nrequired_plugins = [" + quoted +
+                         "]\n[plugins." + quoted + "]\na = 1");
     expand_short_names(config, {&regime, &silent});
     const std::string expected = quote_string(id);
     EXPECT_EQ(test::shown(config, "disabled_plugins"), "[" + expected + "]");
@@ -190,14 +195,16 @@ TEST(MigratePlugins, MovesImageKeysOverExistingNewValues) {
 }
 
 TEST(MigratePlugins, CopiesTheSnapshotterOnlyWhereTheOldTableHasRuntimes) {
-  constexpr std::string_view kKeys = "[OLD.containerd]\nsnapshotter = 'native'\ndisable_snapshot_annotations = false\n"
-                                     "discard_unpacked_layers = true\n";
+  constexpr std::string_view kKeys =
+      "[OLD.containerd]\nsnapshotter = 'native'\ndisable_snapshot_annotations = false\n"
+      "discard_unpacked_layers = true\n";
   const Table without = migrated("2.1.9", kKeys).config;
   EXPECT_EQ(test::shown(without, "IMAGES"), "{}");
   EXPECT_EQ(test::shown(without, "RUNTIME.containerd"), "{}");
   const Table with = migrated("2.1.9", std::string(kKeys) + "[OLD.containerd.runtimes]\n").config;
-  EXPECT_EQ(test::shown(with, "IMAGES"),
-            R"({ disable_snapshot_annotations = false, discard_unpacked_layers = true, snapshotter = "native" })");
+  EXPECT_EQ(
+      test::shown(with, "IMAGES"),
+      R"({ disable_snapshot_annotations = false, discard_unpacked_layers = true, snapshotter = "native" })");
 }
 
 TEST(MigratePlugins, MovesRuntimeKeysUnderExistingNewValues) {
@@ -239,8 +246,9 @@ TEST(MigratePlugins, BlocksTheWholeOldRuntimesTableByAnExistingNewOne) {
   )");
   EXPECT_EQ(test::shown(result.config, "RUNTIME.containerd.default_runtime_name"), "\"nvidia\"");
   EXPECT_EQ(test::keys_at(result.config, "RUNTIME.containerd.runtimes"), "runc");
-  EXPECT_THAT(test::described(result.events),
-              testing::Contains("erased OLD.containerd.runtimes.nvidia.runtime_type by test.toml:2"));
+  EXPECT_THAT(
+      test::described(result.events),
+      testing::Contains("erased OLD.containerd.runtimes.nvidia.runtime_type by test.toml:2"));
 }
 
 TEST(MigratePlugins, KeepsTheSixServerKeysUnderTheOldId) {
@@ -277,7 +285,8 @@ struct Cni {
 };
 
 TEST(MigratePlugins, TurnsBinDirIntoBinDirsFrom21) {
-  constexpr std::string_view kConfig = "[OLD.cni]\nbin_dir = '/my/bin'\nbin_dirs = ['/x']\nconf_dir = '/my/conf'";
+  constexpr std::string_view kConfig =
+      "[OLD.cni]\nbin_dir = '/my/bin'\nbin_dirs = ['/x']\nconf_dir = '/my/conf'";
   for (const auto& [release, cni] :
        {Cni{"2.0.11", R"({ bin_dir = "/my/bin", bin_dirs = ["/x"], conf_dir = "/my/conf" })"},
         Cni{"2.1.0", R"({ bin_dirs = ["/my/bin"], conf_dir = "/my/conf" })"},
@@ -292,14 +301,17 @@ TEST(MigratePlugins, RenamesSandboxModeUnlessThereIsASandboxer) {
     [OLD.containerd.runtimes.b]
     sandbox_mode = "shim"
     sandboxer = "podsandbox"
-  )").config;
+  )")
+                           .config;
   EXPECT_EQ(test::shown(config, "RUNTIME.containerd.runtimes.a"), R"({ sandboxer = "shim" })");
-  EXPECT_EQ(test::shown(config, "RUNTIME.containerd.runtimes.b"), R"({ sandbox_mode = "shim", sandboxer = "podsandbox" })");
+  EXPECT_EQ(test::shown(config, "RUNTIME.containerd.runtimes.b"),
+            R"({ sandbox_mode = "shim", sandboxer = "podsandbox" })");
 }
 
 TEST(MigratePlugins, FillsAnEmptyConfigPathIn220And221Only) {
   const auto path = [](std::string_view release) {
-    return test::shown(migrated(release, "[OLD.registry]\nconfig_path = ''").config, "IMAGES.registry.config_path");
+    return test::shown(migrated(release, "[OLD.registry]\nconfig_path = ''").config,
+                       "IMAGES.registry.config_path");
   };
   EXPECT_EQ(path("2.1.9"), "\"\"");
   EXPECT_EQ(path("2.2.0"), "\"/etc/containerd/certs.d:/etc/docker/certs.d\"");
@@ -317,16 +329,20 @@ TEST(MigratePlugins, WasCruderIn200And201) {
     enable_cdi = false
   )";
   const Table first = migrated("2.0.0", kConfig).config;
-  EXPECT_EQ(test::keys_at(first, "RUNTIME"), "disable_tcp_service enable_selinux stream_server_port");
+  EXPECT_EQ(test::keys_at(first, "RUNTIME"),
+            "disable_tcp_service enable_selinux stream_server_port");
   EXPECT_EQ(test::keys_at(first, "OLD"), "disable_tcp_service");
   const Table second = migrated("2.0.1", kConfig).config;
   EXPECT_EQ(test::keys_at(second, "OLD"), "disable_tcp_service stream_server_port");
-  EXPECT_EQ(test::keys_at(migrated("2.0.2", kConfig).config, "RUNTIME"), "enable_cdi enable_selinux");
+  EXPECT_EQ(test::keys_at(migrated("2.0.2", kConfig).config, "RUNTIME"),
+            "enable_cdi enable_selinux");
 }
 
 TEST(MigratePlugins, SkipsThoseOfDisabledPlugins) {
-  const Table config =
-      migrated("2.1.9", "[OLD]\nenable_selinux = true\nsandbox_image = 'p'", "skipped = ['io.containerd.cri.v1.runtime']").config;
+  const Table config = migrated("2.1.9",
+                                "[OLD]\nenable_selinux = true\nsandbox_image = 'p'",
+                                "skipped = ['io.containerd.cri.v1.runtime']")
+                           .config;
   EXPECT_EQ(test::keys_at(config, "RUNTIME"), "absent");
   EXPECT_EQ(test::shown(config, "IMAGES.pinned_images.sandbox"), "\"p\"");
 }
@@ -339,7 +355,8 @@ TEST(MigratePlugins, DoesNothingWithoutOldSections) {
 }
 
 TEST(MigratePlugins, TellsWhereEachKeyWent) {
-  EXPECT_THAT(test::described(migrated("2.1.9", R"(
+  EXPECT_THAT(
+      test::described(migrated("2.1.9", R"(
     [OLD]
     sandbox_image = "p"
     enable_selinux = true
@@ -347,15 +364,18 @@ TEST(MigratePlugins, TellsWhereEachKeyWent) {
     bin_dir = "/b"
     [OLD.containerd]
     default_runtime_name = "nvidia"
-  )").events),
-              ElementsAre("moved OLD.sandbox_image to IMAGES.pinned_images.sandbox",
-                          "moved OLD.enable_selinux to RUNTIME.enable_selinux",
-                          "moved OLD.cni.bin_dir to RUNTIME.cni.bin_dirs",
-                          "moved OLD.containerd.default_runtime_name to RUNTIME.containerd.default_runtime_name"));
+  )")
+                          .events),
+      ElementsAre(
+          "moved OLD.sandbox_image to IMAGES.pinned_images.sandbox",
+          "moved OLD.enable_selinux to RUNTIME.enable_selinux",
+          "moved OLD.cni.bin_dir to RUNTIME.cni.bin_dirs",
+          "moved OLD.containerd.default_runtime_name to RUNTIME.containerd.default_runtime_name"));
 }
 
 TEST(MigratePlugins, GivesMovedValuesTheirAuthorsOrigin) {
-  const Table config = migrated("2.1.9", "[OLD]\nsandbox_image = 'p'\n[OLD.cni]\nbin_dir = '/b'").config;
+  const Table config =
+      migrated("2.1.9", "[OLD]\nsandbox_image = 'p'\n[OLD.cni]\nbin_dir = '/b'").config;
   EXPECT_EQ(test::origin_at(config, "IMAGES.pinned_images.sandbox"), "test.toml:2");
   EXPECT_EQ(test::origin_at(config, "RUNTIME.cni.bin_dirs"), "test.toml:4");
 }
@@ -374,7 +394,10 @@ TEST(MigratePlugins, CrashesWhereContainerdAssertsTypes) {
       {"runtimes", "2.1.9", "[OLD.containerd]\nruntimes = 'x'", "test.toml:2"},
       {"one runtime", "2.1.9", "[OLD.containerd.runtimes]\nx = 'y'", "test.toml:2"},
       {"cni.bin_dir", "2.1.9", "[OLD.cni]\nbin_dir = ['/a']", "test.toml:2"},
-      {"the task section", "2.1.9", "[plugins]\n'io.containerd.runtime.v2.task' = 1", "test.toml:2"},
+      {"the task section",
+       "2.1.9",
+       "[plugins]\n'io.containerd.runtime.v2.task' = 1",
+       "test.toml:2"},
   };
   for (const Crash& crash : kCrashes) {
     const Migrated result = migrated(crash.release, crash.config);
@@ -395,31 +418,46 @@ struct Moved {
 
 TEST(MoveServerTables, FollowsTheTable) {
   constexpr Moved kMoves[] = {
-      {"debug with an address", "debug = {address = '/d', uid = 5, gid = 6, level = 'debug'}",
+      {"debug with an address",
+       "debug = {address = '/d', uid = 5, gid = 6, level = 'debug'}",
        "debug = {address = '', uid = 0, gid = 0, level = 'debug'}\n"
        "[plugins.'io.containerd.server.v1.debug']\naddress = '/d'\nuid = 5\ngid = 6"},
-      {"debug without an address stays", "debug = {address = '', uid = 3, gid = 0}",
+      {"debug without an address stays",
+       "debug = {address = '', uid = 3, gid = 0}",
        "debug = {address = '', uid = 3, gid = 0}\n[plugins]"},
-      {"grpc with an address takes zero ids along", "grpc = {address = '/g', uid = 0, gid = 2}",
-       "grpc = {address = '', uid = 0, gid = 0}\n[plugins.'io.containerd.server.v1.grpc']\naddress = '/g'\nuid = 0\ngid = 2"},
-      {"grpc without an address only what is set", "grpc = {address = '', uid = 0, gid = 2, max_recv_message_size = 9}",
+      {"grpc with an address takes zero ids along",
+       "grpc = {address = '/g', uid = 0, gid = 2}",
+       "grpc = {address = '', uid = 0, gid = 0}\n[plugins.'io.containerd.server.v1.grpc']\naddress "
+       "= '/g'\nuid = 0\ngid = 2"},
+      {"grpc without an address only what is set",
+       "grpc = {address = '', uid = 0, gid = 2, max_recv_message_size = 9}",
        "grpc = {address = '', uid = 0, gid = 0, max_recv_message_size = 0}\n"
        "[plugins.'io.containerd.server.v1.grpc']\ngid = 2\nmax_recv_message_size = 9"},
-      {"grpc over TCP", "grpc = {tcp_address = 't', tcp_tls_ca = 'ca', tcp_tls_cert = 'c', tcp_tls_key = 'k', tcp_tls_common_name = ''}",
-       "grpc = {tcp_address = '', tcp_tls_ca = '', tcp_tls_cert = '', tcp_tls_key = '', tcp_tls_common_name = ''}\n"
-       "[plugins.'io.containerd.server.v1.grpc-tcp']\naddress = 't'\ntls_ca = 'ca'\ntls_cert = 'c'\ntls_key = 'k'"},
-      {"ttrpc by its uid", "ttrpc = {address = '', uid = 3, gid = 0}",
-       "ttrpc = {address = '', uid = 0, gid = 0}\n[plugins.'io.containerd.server.v1.ttrpc']\naddress = ''\nuid = 3\ngid = 0"},
-      {"ttrpc derived from grpc", "grpc = {address = '/g', uid = 0, gid = 5}\nttrpc = {address = '', uid = 0, gid = 0}",
+      {"grpc over TCP",
+       "grpc = {tcp_address = 't', tcp_tls_ca = 'ca', tcp_tls_cert = 'c', tcp_tls_key = 'k', "
+       "tcp_tls_common_name = ''}",
+       "grpc = {tcp_address = '', tcp_tls_ca = '', tcp_tls_cert = '', tcp_tls_key = '', "
+       "tcp_tls_common_name = ''}\n"
+       "[plugins.'io.containerd.server.v1.grpc-tcp']\naddress = 't'\ntls_ca = 'ca'\ntls_cert = "
+       "'c'\ntls_key = 'k'"},
+      {"ttrpc by its uid",
+       "ttrpc = {address = '', uid = 3, gid = 0}",
+       "ttrpc = {address = '', uid = 0, gid = "
+       "0}\n[plugins.'io.containerd.server.v1.ttrpc']\naddress = ''\nuid = 3\ngid = 0"},
+      {"ttrpc derived from grpc",
+       "grpc = {address = '/g', uid = 0, gid = 5}\nttrpc = {address = '', uid = 0, gid = 0}",
        "grpc = {address = '', uid = 0, gid = 0}\nttrpc = {address = '', uid = 0, gid = 0}\n"
        "[plugins.'io.containerd.server.v1.grpc']\naddress = '/g'\nuid = 0\ngid = 5\n"
        "[plugins.'io.containerd.server.v1.ttrpc']\naddress = '/g.ttrpc'\nuid = 0\ngid = 5"},
-      {"metrics", "metrics = {address = 'm', grpc_histogram = true}",
+      {"metrics",
+       "metrics = {address = 'm', grpc_histogram = true}",
        "metrics = {address = '', grpc_histogram = false}\n"
        "[plugins.'io.containerd.metrics.v1.grpc-prometheus']\ngrpc_histogram = true\n"
        "[plugins.'io.containerd.server.v1.metrics']\naddress = 'm'"},
-      {"nothing set", "grpc = {address = '', uid = 0}\nmetrics = {address = '', grpc_histogram = false}",
-       "grpc = {address = '', uid = 0}\nmetrics = {address = '', grpc_histogram = false}\n[plugins]"},
+      {"nothing set",
+       "grpc = {address = '', uid = 0}\nmetrics = {address = '', grpc_histogram = false}",
+       "grpc = {address = '', uid = 0}\nmetrics = {address = '', grpc_histogram = "
+       "false}\n[plugins]"},
       {"a section of the same file wins, the table is cleared all the same",
        "grpc = {address = '/old', uid = 1}\n[plugins.'io.containerd.server.v1.grpc']\ngid = 2",
        "grpc = {address = '', uid = 0}\n[plugins.'io.containerd.server.v1.grpc']\ngid = 2"},
@@ -439,9 +477,11 @@ TEST(MoveServerTables, TellsWhatMovedAndKeepsItsOrigin) {
   const Transcript transcript(&events);
   Table config = parse("\nmetrics = {address = 'm', grpc_histogram = false}");
   move_server_tables(config, {&regime, &transcript});
-  EXPECT_THAT(test::described(events),
-              ElementsAre("moved metrics.address to plugins.\"io.containerd.server.v1.metrics\".address"));
-  EXPECT_EQ(test::origin_at(config, "plugins.'io.containerd.server.v1.metrics'.address"), "test.toml:2");
+  EXPECT_THAT(
+      test::described(events),
+      ElementsAre("moved metrics.address to plugins.\"io.containerd.server.v1.metrics\".address"));
+  EXPECT_EQ(test::origin_at(config, "plugins.'io.containerd.server.v1.metrics'.address"),
+            "test.toml:2");
 }
 
 TEST(MigrateTo, TakesEachStepOnce) {
@@ -453,7 +493,8 @@ TEST(MigrateTo, TakesEachStepOnce) {
   EXPECT_EQ(test::keys_at(config, "plugins"), "io.containerd.internal.v1.opt");
   ASSERT_TRUE(migrate_to(config, 4, {&regime, &silent}));
   EXPECT_EQ(test::shown(config, "version"), "4");
-  EXPECT_EQ(test::keys_at(config, "plugins"), "io.containerd.internal.v1.opt io.containerd.server.v1.debug");
+  EXPECT_EQ(test::keys_at(config, "plugins"),
+            "io.containerd.internal.v1.opt io.containerd.server.v1.debug");
 }
 
 TEST(MigrateTo, CrashesOffItsTableOfSteps) {

@@ -33,17 +33,44 @@ struct Step {
 
 TEST(Regime, ChangesInTheReleaseThatChangedIt) {
   constexpr Step kSteps[] = {
-      {"relative globs from the importer, 1.6", [](const Regime& r) { return r.globs_from_importer; }, "1.6.28", "1.6.29"},
-      {"relative globs from the importer, 1.7", [](const Regime& r) { return r.globs_from_importer; }, "1.7.15", "1.7.16"},
-      {"newer versions refused, 1.6", [](const Regime& r) { return r.rejects_newer; }, "1.6.31", "1.6.32"},
-      {"newer versions refused, 1.7", [](const Regime& r) { return r.rejects_newer; }, "1.7.16", "1.7.17"},
-      {"prefix of plugin names", [](const Regime& r) { return r.containerd_prefix; }, "1.6.39", "1.7.0"},
+      {"relative globs from the importer, 1.6",
+       [](const Regime& r) { return r.globs_from_importer; },
+       "1.6.28",
+       "1.6.29"},
+      {"relative globs from the importer, 1.7",
+       [](const Regime& r) { return r.globs_from_importer; },
+       "1.7.15",
+       "1.7.16"},
+      {"newer versions refused, 1.6",
+       [](const Regime& r) { return r.rejects_newer; },
+       "1.6.31",
+       "1.6.32"},
+      {"newer versions refused, 1.7",
+       [](const Regime& r) { return r.rejects_newer; },
+       "1.7.16",
+       "1.7.17"},
+      {"prefix of plugin names",
+       [](const Regime& r) { return r.containerd_prefix; },
+       "1.6.39",
+       "1.7.0"},
       {"keyed merge", [](const Regime& r) { return r.keyed_plugins; }, "1.7.34", "2.0.0"},
       {"lists without repeats", [](const Regime& r) { return r.unique_lists; }, "1.7.34", "2.0.0"},
-      {"migration after merging", [](const Regime& r) { return r.migration == Migration::after_merge; }, "1.7.34", "2.0.0"},
-      {"migration per file", [](const Regime& r) { return r.migration == Migration::per_file; }, "2.2.7", "2.3.0"},
-      {"server keys kept", [](const Regime& r) { return r.cri_migration != CriMigration::whole_table; }, "2.0.0", "2.0.1"},
-      {"key by key", [](const Regime& r) { return r.cri_migration == CriMigration::key_by_key; }, "2.0.1", "2.0.2"},
+      {"migration after merging",
+       [](const Regime& r) { return r.migration == Migration::after_merge; },
+       "1.7.34",
+       "2.0.0"},
+      {"migration per file",
+       [](const Regime& r) { return r.migration == Migration::per_file; },
+       "2.2.7",
+       "2.3.0"},
+      {"server keys kept",
+       [](const Regime& r) { return r.cri_migration != CriMigration::whole_table; },
+       "2.0.0",
+       "2.0.1"},
+      {"key by key",
+       [](const Regime& r) { return r.cri_migration == CriMigration::key_by_key; },
+       "2.0.1",
+       "2.0.2"},
       {"dump migrates", [](const Regime& r) { return r.dump_migrates; }, "2.0.5", "2.0.6"},
       {"bin_dir to bin_dirs", [](const Regime& r) { return r.moves_bin_dir; }, "2.0.11", "2.1.0"},
       {"config_path filled", [](const Regime& r) { return r.fills_config_path; }, "2.1.9", "2.2.0"},
@@ -51,10 +78,22 @@ TEST(Regime, ChangesInTheReleaseThatChangedIt) {
       {"version 3", [](const Regime& r) { return r.schema_version == 3; }, "1.7.34", "2.0.0"},
       {"version 4", [](const Regime& r) { return r.schema_version == 4; }, "2.2.7", "2.3.0"},
       {"root caps", [](const Regime& r) { return r.root_caps_version; }, "2.2.7", "2.3.0"},
-      {"root no longer caps, 2.3", [](const Regime& r) { return !r.root_caps_version; }, "2.3.4", "2.3.5"},
-      {"root no longer caps, 2.4", [](const Regime& r) { return !r.root_caps_version; }, "2.4.0-beta.0", "2.4.0"},
-      {"integer durations", [](const Regime& r) { return r.integer_durations; }, "2.3.4", "2.4.0-beta.0"},
-      {"second decode", [](const Regime& r) { return !r.crashes_on_second_decode; }, "2.3.4", "2.4.0-beta.0"},
+      {"root no longer caps, 2.3",
+       [](const Regime& r) { return !r.root_caps_version; },
+       "2.3.4",
+       "2.3.5"},
+      {"root no longer caps, 2.4",
+       [](const Regime& r) { return !r.root_caps_version; },
+       "2.4.0-beta.0",
+       "2.4.0"},
+      {"integer durations",
+       [](const Regime& r) { return r.integer_durations; },
+       "2.3.4",
+       "2.4.0-beta.0"},
+      {"second decode",
+       [](const Regime& r) { return !r.crashes_on_second_decode; },
+       "2.3.4",
+       "2.4.0-beta.0"},
       {"spaced headers", [](const Regime& r) { return r.spaced_headers; }, "2.3.4", "2.4.0-beta.0"},
       {"diff proxies", [](const Regime& r) { return r.diff_proxies; }, "1.7.3", "1.7.4"},
       {"sandbox proxies", [](const Regime& r) { return r.sandbox_proxies; }, "1.7.34", "2.0.0"},
@@ -71,9 +110,15 @@ struct Library {
 };
 
 TEST(Regime, ReadsWithTheTomlLibraryOfTheRelease) {
-  const Library kLibraries[] = {{"1.5.18", &kGoToml18}, {"1.6.39", &kGoToml19},       {"1.7.34", &kGoToml19},
-                                {"2.0.0", &kGoToml22},  {"2.1.9", &kGoToml22},        {"2.2.7", &kGoToml22},
-                                {"2.3.4", &kGoToml23},  {"2.4.0-beta.0", &kGoToml24}, {"2.1.9~ds1", &kGoToml24}};
+  const Library kLibraries[] = {{"1.5.18", &kGoToml18},
+                                {"1.6.39", &kGoToml19},
+                                {"1.7.34", &kGoToml19},
+                                {"2.0.0", &kGoToml22},
+                                {"2.1.9", &kGoToml22},
+                                {"2.2.7", &kGoToml22},
+                                {"2.3.4", &kGoToml23},
+                                {"2.4.0-beta.0", &kGoToml24},
+                                {"2.1.9~ds1", &kGoToml24}};
   for (const auto& [release, dialect] : kLibraries)
     EXPECT_EQ(regime(release).dialect, dialect) << release;
 }
@@ -94,9 +139,18 @@ struct Types {
 
 TEST(FindRelease, TakesTheTypesOfTheNearestOlderReleaseOfTheLine) {
   constexpr Types kTypes[] = {
-      {"1.7.27", "1.7.27"},     {"1.7.28", "1.7.27"},        {"1.7.99", "1.7.34"},       {"2.1.4", "2.1.0"},
-      {"2.3.9", "2.3.4"},       {"2.4.0", "2.4.0-beta.0"},   {"1.7.27-k3s1", "1.7.27"},  {"1.5.0", "1.5.18"},
-      {"1.6.33", "1.6.39"},     {"1.7.17", "1.7.27"},        {"2.0.7", "2.0.11"},        {"2.1.5", "2.1.9"},
+      {"1.7.27", "1.7.27"},
+      {"1.7.28", "1.7.27"},
+      {"1.7.99", "1.7.34"},
+      {"2.1.4", "2.1.0"},
+      {"2.3.9", "2.3.4"},
+      {"2.4.0", "2.4.0-beta.0"},
+      {"1.7.27-k3s1", "1.7.27"},
+      {"1.5.0", "1.5.18"},
+      {"1.6.33", "1.6.39"},
+      {"1.7.17", "1.7.27"},
+      {"2.0.7", "2.0.11"},
+      {"2.1.5", "2.1.9"},
   };
   for (const auto& [release, recorded] : kTypes) {
     EXPECT_EQ(known(release).schema->release, recorded) << release;
@@ -126,7 +180,8 @@ TEST(LaterLines, AreTheNewestReleaseOfEachLineAfterwards) {
       names.push_back(line.to_string());
     return names;
   };
-  EXPECT_THAT(after("1.6.20"), ElementsAre("1.7.34", "2.0.11", "2.1.9", "2.2.7", "2.3.4", "2.4.0-beta.0"));
+  EXPECT_THAT(after("1.6.20"),
+              ElementsAre("1.7.34", "2.0.11", "2.1.9", "2.2.7", "2.3.4", "2.4.0-beta.0"));
   EXPECT_THAT(after("2.2.0"), ElementsAre("2.3.4", "2.4.0-beta.0"));
   EXPECT_THAT(after("2.4.0"), IsEmpty());
 }

@@ -1,0 +1,161 @@
+#include "engine/finding.h"
+
+#include <array>
+#include <charconv>
+#include <memory>
+
+namespace ctkit::engine {
+
+namespace {
+
+using enum RuleId;
+using enum Severity;
+
+constexpr std::array kRules = {
+    Rule{erases_others,
+         "CTK001",
+         "erases-others",
+         error,
+         "A file's plugin table replaces the one that other files filled, and their settings are "
+         "lost"},
+    Rule{no_runc,
+         "CTK002",
+         "no-runc",
+         error,
+         "Handlers are defined without runc, and containerd 1.x then has no runc at all"},
+    Rule{version_above_root,
+         "CTK003",
+         "version-above-root",
+         error,
+         "A file's version is above that of the top-level config"},
+    Rule{both_plugin_ids,
+         "CTK004",
+         "both-plugin-ids",
+         warning,
+         "The CRI settings stand under the old plugin id and under the new ones"},
+    Rule{missing_import,
+         "CTK005",
+         "missing-import",
+         error,
+         "An import names a file that does not exist, and the daemon refuses to start"},
+    Rule{not_imported,
+         "CTK006",
+         "not-imported",
+         warning,
+         "A file lies in conf.d, and nothing imports that folder"},
+    Rule{dormant_file,
+         "CTK007",
+         "dormant-file",
+         warning,
+         "A file that is not read would be, and change things, once conf.d/*.toml is imported"},
+    Rule{two_spellings,
+         "CTK008",
+         "two-spellings",
+         warning,
+         "One option is set under two spellings, and which one counts is not obvious"},
+    Rule{missing_binary,
+         "CTK009",
+         "missing-binary",
+         warning,
+         "A handler's binary does not exist or cannot be executed"},
+    Rule{cri_dead,
+         "CTK010",
+         "cri-dead",
+         error,
+         "The daemon starts, but Kubernetes finds no runtime there"},
+    Rule{ignored_registry,
+         "CTK011",
+         "ignored-registry",
+         error,
+         "Registry settings stand where containerd 2.x does not read them"},
+    Rule{cdi_off,
+         "CTK012",
+         "cdi-off",
+         warning,
+         "CDI is in use, but the daemon does not inject CDI devices"},
+    Rule{stray_file,
+         "CTK013",
+         "stray-file",
+         warning,
+         "A pattern among the imports catches a backup, temporary or editor's file"},
+    Rule{readable_secret,
+         "CTK014",
+         "readable-secret",
+         warning,
+         "A file with credentials can be read by every user of the node"},
+    Rule{unread_key, "CTK015", "unread-key", warning, "Nothing in this release reads the key"},
+    Rule{bad_duration, "CTK016", "bad-duration", error, "A duration or timeout is none"},
+    Rule{frozen_copy,
+         "CTK017",
+         "frozen-copy",
+         warning,
+         "A drop-in repeats the whole CRI configuration and freezes it"},
+    Rule{default_binary_missing,
+         "CTK018",
+         "default-binary-missing",
+         error,
+         "The default runtime's binary is missing: no pod starts, those that would repair it "
+         "included"},
+    Rule{nested_plugin_id,
+         "CTK019",
+         "nested-plugin-id",
+         error,
+         "A plugin id without quotes makes nested tables that no plugin reads"},
+    Rule{
+        daemon_refuses, "CTK020", "daemon-refuses", error, "The daemon refuses this configuration"},
+    Rule{untyped_handler,
+         "CTK021",
+         "untyped-handler",
+         error,
+         "A handler has no runtime_type, and its pods fail to start"},
+    Rule{other_plugin_id,
+         "CTK022",
+         "other-plugin-id",
+         error,
+         "Settings stand under a plugin id that this release does not read"},
+    Rule{cgroup_driver_differs,
+         "CTK023",
+         "cgroup-driver-differs",
+         warning,
+         "A handler uses another cgroup driver than runc"},
+    Rule{lost_in_migration,
+         "CTK024",
+         "lost-in-migration",
+         warning,
+         "The daemon's own migration drops a setting without a word"},
+};
+
+/// Takes `:NUMBER` off the end.
+std::optional<std::uint32_t> take_number(std::string_view& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size()) return std::nullopt;
+  std::uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + colon + 1, end, number);
+  if (read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  text = text.substr(0, colon);
+  return number;
+}
+
+}  // namespace
+
+std::span<const Rule> lint_rules() {
+  return kRules;
+}
+
+const Rule& rule_of(RuleId number) {
+  return kRules.at(static_cast<std::size_t>(number) - 1);
+}
+
+Origin parse_place(std::string_view where) {
+  Origin origin;
+  if (where.empty()) return origin;
+  const auto last = take_number(where);
+  const auto first = last ? take_number(where) : std::nullopt;
+  origin.line = first.value_or(last.value_or(0));
+  origin.column = first ? *last : 0;
+  origin.file = std::make_shared<const std::string>(where);
+  return origin;
+}
+
+}  // namespace ctkit::engine
