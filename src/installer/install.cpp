@@ -97,7 +97,11 @@ Result<Outcome> make_change(const Request& request, const engine::Engine& engine
 Result<Outcome> take_off(const Request& request, const engine::Engine& engine, Host& host) {
   auto journal = read_journal(host.files, state_folder(request));
   if (!journal) return std::unexpected(journal.error());
-  if (!*journal) return Outcome{};
+  if (!*journal) {
+    // A run that ended before its first list: nothing of the host was touched, only its own contents are there.
+    if (auto done = remove_orphans(host.files, state_folder(request)); !done) return std::unexpected(done.error());
+    return Outcome{};
+  }
   auto removed = uninstall(engine, host.files, state_folder(request), **journal);
   if (!removed) return std::unexpected(removed.error());
   return Outcome{.removed = *std::move(removed)};

@@ -40,4 +40,7 @@ engine::Result<void> remove_journal(FileSystem& files, const std::string& folder
 /// Notes the folder and those above it that are not there, before they are made: a run that is cut off knows of them.
 void note_missing_folders(const FileSystem& files, const std::string& folder, Journal& journal);
 
+/// Contents that no list names, left by a run that ended before it wrote one, and their folder if nothing else is in it.
+engine::Result<void> remove_orphans(FileSystem& files, const std::string& folder);
+
 }  // namespace ctkit::installer

@@ -192,6 +192,14 @@ Result<void> remove_journal(FileSystem& files, const std::string& folder, const 
   return remove_made(true);
 }
 
+Result<void> remove_orphans(FileSystem& files, const std::string& folder) {
+  if (!files.exists(folder)) return {};
+  if (auto done = remove_contents(files, folder, {}); !done) return done;
+  const auto removed = files.remove_folder(folder);
+  if (!removed) return std::unexpected(removed.error());
+  return {};
+}
+
 void note_missing_folders(const FileSystem& files, const std::string& folder, Journal& journal) {
   for (std::size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
     const std::string path = folder.substr(0, end);

@@ -56,17 +56,14 @@ class Bench:
             return as_lines(done.stdout), None
 
     def ours(self, number, form="json"):
-        """(document, None) or (None, what ctkit says). With both, ctkit refuses in a way it should not."""
+        """What ctkit says to the tree that lies here, as `as_ours` gives it."""
         daemon = self.daemons[number]
         done = recorded.run_ctkit(self.ctkit, "effective", "--as-dump", "--defaults", daemon.defaults, "-o", form,
                                   root=self._root, release=daemon.release)
-        if done.returncode == 0:
-            try:
-                return recorded.document(json.loads(done.stdout), daemon.release) if form == "json" else as_lines(done.stdout), None
-            except ValueError as error:
-                return {"invalid JSON": str(error)}, None
-        refused = done.returncode == recorded.REFUSED and not done.stdout.strip()
-        return (None if refused else {"no proper refusal": True}), recorded.told(done)
+        return as_ours(done, daemon.release, form)
+
+    def close(self):
+        self._server.close()
 
     def difference(self, number):
         """Where the two answers for the tree that lies here differ: [(path, real, ours)], and whether it loads."""
@@ -94,6 +91,17 @@ def as_lines(dump):
     """What stands for a dump that is no valid TOML (1.x prints empty keys and some characters bare): all but `imports`."""
     lines = [line.replace('.""', ".").replace('"" = ', " = ") for line in dump.splitlines()]
     return {UNREADABLE: [line for line in lines if not line.startswith("imports =")]}
+
+
+def as_ours(done, release, form):
+    """(document, None) or (None, what ctkit says). With both, ctkit refuses in a way it should not."""
+    if done.returncode == 0:
+        try:
+            return recorded.document(json.loads(done.stdout), release) if form == "json" else as_lines(done.stdout), None
+        except ValueError as error:
+            return {"invalid JSON": str(error)}, None
+    refused = done.returncode == recorded.REFUSED and not done.stdout.strip()
+    return (None if refused else {"no proper refusal": True}), recorded.told(done)
 
 
 _bench = None

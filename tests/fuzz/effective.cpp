@@ -59,6 +59,7 @@ installer::Request make_request(installer::Verb verb, const Settings& settings) 
   installer::Request request{
       .verb = verb, .release = settings.release, .as_dump = settings.as_dump};
   if (verb == installer::Verb::explain) request.keys = {settings.key};
+  if (verb == installer::Verb::preflight) request.target = "2.3.4";
   request.desired = {.handlers = {{.name = "nvidia", .binary = "/opt/nvidia"},
                                   {.name = "nvidia-cdi", .binary = "/opt/nvidia.cdi"}},
                      .default_handler = settings.set_as_default ? "nvidia" : "",
@@ -105,6 +106,8 @@ void check_reading(const Settings& settings,
   fuzz::demand(!engine.render(*plain).empty(), "the dump is printed");
   run_verb(installer::Verb::effective, settings, engine, files);
   run_verb(installer::Verb::explain, settings, engine, files);
+  run_verb(installer::Verb::lint, settings, engine, files);
+  run_verb(installer::Verb::preflight, settings, engine, files);
 }
 
 /// A plan after apply is empty, and uninstall leaves what was there.

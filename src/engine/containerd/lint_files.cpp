@@ -19,14 +19,6 @@ Origin whole_file(std::string path) {
   return {.file = std::make_shared<const std::string>(std::move(path)), .line = 1, .column = 1};
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 std::string absolute(const LintView& view, const std::string& path) {
   return is_absolute(path) ? clean(path) : join(view.request.working_folder, path);
 }

@@ -14,23 +14,9 @@ namespace ctkit::engine::containerd {
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 KeyPath parent_of(KeyPath key) {
   if (!key.parts.empty()) key.parts.pop_back();
   return key;
-}
-
-using Place = std::tuple<std::string, std::uint32_t, std::uint32_t>;
-
-Place place_of(const Origin& origin) {
-  return {origin.file ? *origin.file : std::string(), origin.line, origin.column};
 }
 
 /// What the OCI runtime's shim takes from a handler's options, in any release.

@@ -1,8 +1,23 @@
 #include "engine/containerd/lint_parts.h"
 
 #include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
 
 namespace ctkit::engine::containerd {
+
+Place place_of(const Origin& origin) {
+  return {origin.file ? *origin.file : std::string(), origin.line, origin.column};
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
 
 const Value* value_at(const Table& table, const KeyPath& key) {
   const Table* at = &table;
@@ -64,6 +79,38 @@ bool is_zero(const Value& value) {
 const Table* plugins_of(const Layer& layer) {
   const Value* plugins = find(layer.table, "plugins");
   return plugins ? plugins->table() : nullptr;
+}
+
+const Layer* layer_of(const LintView& view, const Origin& origin) {
+  for (const Layer& layer : view.layers) {
+    if (origin.file && layer.path == *origin.file) return &layer;
+  }
+  return nullptr;
+}
+
+std::string summary(const std::vector<const Event*>& events, const KeyPath& prefix) {
+  std::map<std::string, Origin> items;
+  std::vector<std::string> order;
+  for (const Event* event : events) {
+    KeyPath key = event->key;
+    const auto runtimes = std::ranges::find(key.parts, "runtimes");
+    if (runtimes != key.parts.end() && key.parts.end() - runtimes > 2) {
+      key.parts.erase(runtimes + 2, key.parts.end());
+    }
+    const std::string name = below(key, prefix);
+    const auto [item, fresh] = items.try_emplace(name, event->value.origin);
+    if (fresh) order.push_back(name);
+    if (event->value.origin.line < item->second.line) item->second = event->value.origin;
+  }
+  std::ranges::stable_sort(
+      order, {}, [](const std::string& name) { return name.contains("runtimes.") ? 0 : 1; });
+  for (std::string& name : order)
+    name += " (" + items[name].to_string() + ")";
+  return listed(order);
+}
+
+std::string settings(std::size_t count) {
+  return count == 1 ? "1 setting" : fmt::format("{} settings", count);
 }
 
 }  // namespace ctkit::engine::containerd

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,12 +48,14 @@ void lint_secrets(LintView& view);
 /// Whether a backup or a temporary file has this name.
 bool is_stray(std::string_view path);
 
-// lint_sections.cpp: whose settings reach a plugin.
+// lint_sections.cpp: what one file does to others.
 void lint_erasers(LintView& view);
 void lint_versions(LintView& view);
+void lint_frozen_copies(LintView& view);
+
+// lint_plugin_ids.cpp: where a release looks for settings, and where it does not.
 void lint_plugin_ids(LintView& view);
 void lint_nested_ids(LintView& view);
-void lint_frozen_copies(LintView& view);
 
 // lint_keys.cpp: single keys.
 void lint_unread_keys(LintView& view);
@@ -63,6 +67,13 @@ void lint_durations(LintView& view);
 void lint_handlers(LintView& view);
 void lint_service(LintView& view);
 void lint_cdi(LintView& view);
+
+/// A place that can be looked up.
+using Place = std::tuple<std::string, std::uint32_t, std::uint32_t>;
+Place place_of(const Origin& origin);
+
+/// ASCII letters only.
+std::string lower(std::string_view text);
 
 /// The value at the key, or null.
 const Value* value_at(const Table& table, const KeyPath& key);
@@ -84,6 +95,16 @@ bool is_lost(const Event& event, const EffectiveConfig& config);
 
 /// What Go starts from: false, 0, "", nothing in it.
 bool is_zero(const Value& value);
+
+/// The file that a value was written in; null: none that was loaded.
+const Layer* layer_of(const LintView& view, const Origin& origin);
+
+/// What a group of lost or ignored values comes to, with places; the leaves of one handler count as
+/// one item.
+std::string summary(const std::vector<const Event*>& events, const KeyPath& prefix);
+
+/// "1 setting", "2 settings".
+std::string settings(std::size_t count);
 
 /// The sections under `plugins` of one file.
 const Table* plugins_of(const Layer& layer);
