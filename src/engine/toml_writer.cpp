@@ -18,6 +18,21 @@ bool is_array_of_tables(const Value& value) {
          std::ranges::all_of(*array, [](const Value& item) { return item.table() != nullptr; });
 }
 
+/// Whether the value gets a header. go-toml 1 ends a header at the first bracket, within quotes too, so what is under such a
+/// key stands on one line.
+bool has_header(std::string_view key, const Value& value) {
+  return (value.table() || is_array_of_tables(value)) && key.find_first_of("[]") == std::string_view::npos;
+}
+
+/// A key that every library reads back: go-toml 1 takes what is between a header's quotes as it stands, escapes included, so
+/// single quotes spare them where they can.
+std::string written_key(std::string_view key) {
+  const bool escapes = key.find_first_of("\"\\") != std::string_view::npos;
+  const bool literal = std::ranges::none_of(
+      key, [](char c) { return c == '\'' || c == 0x7f || static_cast<unsigned char>(c) < 0x20; });
+  return escapes && literal ? "'" + std::string(key) + "'" : quote_key(key);
+}
+
 /// Always with a point or an exponent, so that it stays a float.
 std::string render_float(double value) {
   if (std::isnan(value)) return "nan";
@@ -47,7 +62,7 @@ struct Render {
     std::string text = "{ ";
     for (const auto& [key, child] : item) {
       if (text.size() > 2) text += ", ";
-      text += quote_key(key) + " = " + render_value(child);
+      text += written_key(key) + " = " + render_value(child);
     }
     return text + " }";
   }
@@ -62,7 +77,7 @@ void render_child(std::string& text, const std::string& path, const Value& value
   };
   if (const Table* table = value.table()) {
     const bool only_tables = !table->empty() && std::ranges::all_of(*table, [](const auto& entry) {
-      return entry.second.table() || is_array_of_tables(entry.second);
+      return has_header(entry.first, entry.second);
     });
     if (!only_tables) header("[", "]");
     render_into(text, *table, path + ".");
@@ -76,12 +91,11 @@ void render_child(std::string& text, const std::string& path, const Value& value
 
 void render_into(std::string& text, const Table& table, const std::string& prefix) {
   for (const auto& [key, value] : table) {
-    if (value.table() || is_array_of_tables(value)) continue;
-    text += quote_key(key) + " = " + render_value(value) + "\n";
+    if (has_header(key, value)) continue;
+    text += written_key(key) + " = " + render_value(value) + "\n";
   }
   for (const auto& [key, value] : table) {
-    if (value.table() || is_array_of_tables(value))
-      render_child(text, prefix + quote_key(key), value);
+    if (has_header(key, value)) render_child(text, prefix + written_key(key), value);
   }
 }
 

@@ -76,7 +76,7 @@ bool run_verb(installer::Verb verb,
   installer::Request request = make_request(verb, settings);
   const auto outcome = installer::run(request, engine, host);
   if (!outcome) {
-    fuzz::demand(!report_error(outcome.error()).empty(), "a failure says something");
+    fuzz::demand(!installer::report_error(outcome.error()).empty(), "a failure says something");
     return false;
   }
   fuzz::demand(!report_text(request, *outcome).empty(), "text is printed");

@@ -1,6 +1,7 @@
 #include "engine/containerd/decode.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <string>
 #include <utility>
@@ -16,6 +17,19 @@ std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+/// As Go's strings.ToLower, which go-toml 2 looks fields up by (unmarshaler.go, structField): two letters beyond ASCII
+/// have one in ASCII.
+std::string folded(std::string_view key) {
+  std::string result = lower(key);
+  constexpr std::array<std::pair<std::string_view, char>, 2> kLetters = {{{"\u0130", 'i'}, {"\u212a", 'k'}}};
+  for (const auto& [letter, plain] : kLetters) {
+    for (std::size_t at = result.find(letter); at != std::string::npos; at = result.find(letter, at)) {
+      result.replace(at, letter.size(), 1, plain);
+    }
   }
   return result;
 }
@@ -129,30 +143,56 @@ class Decoder {
 
   Result<void> decode_members_1(const Type& type, const Table& table, Table& members,
                                 const PathNode& path) const {
-    for (const Type& field : type.fields) {
-      std::string first_lower(field.name);
-      if (!first_lower.empty()) first_lower.replace(0, 1, lower(first_lower.substr(0, 1)));
-      const Value* value = find(table, field.name);
-      if (!value) value = find(table, lower(field.name));
-      if (!value) value = find(table, upper(field.name));
-      if (!value) value = find(table, first_lower);
-      if (!value) continue;
-      if (auto done = decode_member(field, *value, members, path); !done) return done;
-    }
+    if (auto done = decode_fields_1(type, table, members, path); !done) return done;
     if (context_.transcript->wanted()) {
       for (const auto& [key, value] : table) {
-        if (!known_1(type, key)) context_.transcript->unread({&path, key}, value);
+        if (!known_1(type, table, key)) context_.transcript->unread({&path, key}, value);
       }
     }
     return {};
   }
 
-  static bool known_1(const Type& type, std::string_view key) {
+  Result<void> decode_fields_1(const Type& type, const Table& table, Table& members,
+                               const PathNode& path) const {
+    for (const Type& field : type.fields) {
+      const Value* value = find_1(table, field.name);
+      if (!value && is_embedded(field)) {
+        Table* embedded = members.at(std::string(field.name)).table();
+        if (auto done = decode_fields_1(field, table, *embedded, {&path, field.name}); !done) return done;
+      }
+      if (!value) continue;
+      if (auto done = decode_member(field, *value, members, path); !done) return done;
+    }
+    return {};
+  }
+
+  /// The keys that go-toml 1 tries for a field, in its order.
+  static const Value* find_1(const Table& table, std::string_view name) {
+    std::string first_lower(name);
+    if (!first_lower.empty()) first_lower.replace(0, 1, lower(first_lower.substr(0, 1)));
+    const Value* value = find(table, name);
+    if (!value) value = find(table, lower(name));
+    if (!value) value = find(table, upper(name));
+    if (!value) value = find(table, first_lower);
+    return value;
+  }
+
+  static bool known_1(const Type& type, const Table& table, std::string_view key) {
     return std::ranges::any_of(type.fields, [&](const Type& field) {
       return key == field.name || key == lower(field.name) || key == upper(field.name) ||
              (!key.empty() && key.substr(1) == field.name.substr(1) &&
-              lower(key.substr(0, 1)) == lower(field.name.substr(0, 1)));
+              lower(key.substr(0, 1)) == lower(field.name.substr(0, 1))) ||
+             (is_embedded(field) && !find_1(table, field.name) && known_1(field, table, key));
     });
+  }
+
+  /// containerd 1.x pkg/cri/config PluginConfig embeds these four structs. Where the section has no table of their name,
+  /// go-toml 1 reads their keys from the section itself (marshal.go, valueFromTree: mtypef.Anonymous): `bin_dir` right
+  /// under the CRI section is `cni.bin_dir`.
+  static bool is_embedded(const Type& field) {
+    constexpr std::array<std::string_view, 4> kNames = {"containerd", "cni", "image_decryption",
+                                                        "x509_key_pair_streaming"};
+    return field.kind == Kind::table && std::ranges::find(kNames, field.name) != kNames.end();
   }
 
   Result<void> decode_members_2(const Type& type, const Table& table, Table& members,
@@ -172,7 +212,7 @@ class Decoder {
     for (const Type& field : type.fields) {
       if (field.name == key) return &field;
     }
-    const std::string lowered = lower(key);
+    const std::string lowered = folded(key);
     for (const Type& field : type.fields) {
       if (lower(field.name) == lowered) return &field;
     }
@@ -294,7 +334,11 @@ class Decoder {
       return {};
     }
     if (value.table() && was_table) return decode_entries(type, *value.table(), *slot->table(), path);
-    // A table, or tables, where the daemon's variable already holds something else.
+    // A table, or tables, where the daemon's variable already holds something else: go-toml 2.4 makes a new one.
+    if (context_.regime->replaces_held_values) {
+      set(slot, value, path);
+      return {};
+    }
     return std::unexpected(
         Error{.code = ErrorCode::daemon_refuses,
               .message = "'" + path.key_path().to_string() + "' holds " +

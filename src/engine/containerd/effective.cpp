@@ -266,7 +266,7 @@ class Computation {
     return {};
   }
 
-  /// containerd: LoadPlugins registers proxies; an unknown type or a taken name panics.
+  /// containerd: LoadPlugins registers proxies; an unknown type, no name or a taken one panics.
   Result<void> register_proxies() {
     Value* proxies = find(merged_, "proxy_plugins");
     if (!proxies) return {};
@@ -279,6 +279,11 @@ class Computation {
             .message = "proxy plugin '" + name + "' has no type that containerd " +
                        daemon_.known.release.to_string() + " knows, and it crashes on that",
             .where = proxy.origin.to_string()});
+      }
+      if (name.empty()) {
+        return std::unexpected(Error{.code = ErrorCode::daemon_crashes,
+                                     .message = "a proxy plugin has an empty name, and containerd crashes on that",
+                                     .where = proxy.origin.to_string()});
       }
       if (std::ranges::binary_search(schema_.plugin_ids, std::string(type) + "." + name)) {
         return std::unexpected(Error{.code = ErrorCode::daemon_crashes,

@@ -1,6 +1,7 @@
 #include "engine/containerd/imports_edit.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -29,7 +30,11 @@
 namespace ctkit::engine::containerd {
 namespace {
 
-constexpr std::string_view kBom = "\xEF\xBB\xBF";
+using namespace std::literals;
+
+/// What may stand before the text. go-toml 1 skips any of them; to go-toml 2 a text with another than the first is no TOML.
+constexpr std::array kByteOrderMarks = {
+    "\xEF\xBB\xBF"sv, "\x00\x00\xFE\xFF"sv, "\xFF\xFE\x00\x00"sv, "\xFE\xFF"sv, "\xFF\xFE"sv};
 constexpr std::string_view kBlanks = " \t";
 
 struct Edit {
@@ -70,10 +75,16 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(kBlanks, at), text.size());
 }
 
+std::size_t mark_length(std::string_view text) {
+  const auto* const mark = std::ranges::find_if(
+      kByteOrderMarks, [&](std::string_view candidate) { return text.starts_with(candidate); });
+  return mark == kByteOrderMarks.end() ? 0 : mark->size();
+}
+
 std::size_t line_begin(std::string_view text, std::size_t at) {
   const std::size_t newline = text.substr(0, at).rfind('\n');
   if (newline != std::string_view::npos) return newline + 1;
-  return text.starts_with(kBom) ? kBom.size() : 0;
+  return mark_length(text);
 }
 
 /// Whether the line has nothing before `at`.

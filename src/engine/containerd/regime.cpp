@@ -60,6 +60,7 @@ constexpr Regime k23 = with(k222, [](Regime& r) {
 constexpr Regime k235 = with(k23, [](Regime& r) { r.root_caps_version = false; });
 constexpr Regime k24beta = with(k23, [](Regime& r) {
   r.integer_durations = true;
+  r.replaces_held_values = true;
   r.crashes_on_second_decode = false;
   r.spaced_headers = true;
   r.dialect = &kGoToml24;
@@ -96,6 +97,7 @@ void apply_repacking(const Release& release, Regime& regime) {
   if (compare(release, {.major = 2, .minor = 1, .patch = 9}) < 0) return;
   regime.dialect = &kGoToml24;
   regime.integer_durations = true;
+  regime.replaces_held_values = true;
   regime.crashes_on_second_decode = false;
   regime.spaced_headers = true;
 }

@@ -44,6 +44,8 @@ struct Regime {
   bool fills_config_path = false;   ///< an empty registry.config_path becomes the search path while migrating
   Decoding decoding = Decoding::go_toml_1;
   bool integer_durations = false;   ///< a bare integer is a duration in nanoseconds
+  /// A table decoded onto a free-form value that holds something else replaces it; else it is refused. From go-toml 2.4.
+  bool replaces_held_values = false;
   bool crashes_on_second_decode = false;  ///< go-toml 2.2 and 2.3: arrays of tables in free-form options, decoded twice
   bool diff_proxies = false;        ///< `type = "diff"` is a known proxy plugin
   bool sandbox_proxies = false;     ///< `type = "sandbox"` is one
