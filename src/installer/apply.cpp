@@ -87,6 +87,18 @@ void finish(Journal& journal, const Plan& plan) {
   journal.finished = true;
 }
 
+/// A replace that was killed leaves no more than these; that they stay is nothing to fail for.
+void remove_leftovers(FileSystem& files, const Journal& journal) {
+  for (const JournalEntry& entry : journal.files) {
+    const std::string folder = folder_of(entry.change.path);
+    const auto names = files.list(folder);
+    if (!names) continue;
+    for (const std::string& name : *names) {
+      if (is_leftover_name(name)) static_cast<void>(files.remove(folder + "/" + name));
+    }
+  }
+}
+
 /// A write and what it takes to put back what was there.
 struct Written {
   const FileChange* change = nullptr;
@@ -153,6 +165,7 @@ Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSyste
                                          const std::string& state_folder, const Journal& journal) {
   auto list = take_back(engine, files, journal);
   if (!list) return list;
+  remove_leftovers(files, journal);
   // The changes are kept together: what is put back points to them.
   std::vector<FileChange> changes;
   for (const TakenBack& file : *list) changes.push_back({.path = file.path, .before = file.present, .after = file.left});

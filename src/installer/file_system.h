@@ -14,6 +14,15 @@ struct FileMode {
   bool for_existing = false;  ///< a file that is there gets them too, and loses its ACL
 };
 
+/// What a replace that was killed may leave beside the file: whole content under a name that the next replace in the folder
+/// removes.
+inline bool is_leftover_name(std::string_view name) {
+  constexpr std::string_view kPrefix = ".ctkit-";
+  constexpr std::size_t kDigitCount = 16;
+  return name.starts_with(kPrefix) && name.size() == kPrefix.size() + kDigitCount &&
+         name.find_first_not_of("0123456789abcdef", kPrefix.size()) == std::string_view::npos;
+}
+
 /// Seam: what `apply` does to the host's files. Paths are the host's, resolved inside the host root.
 class FileSystem : public engine::FileReader {
  public:

@@ -65,12 +65,6 @@ class TemporaryName {
   std::string name_;
 };
 
-bool is_temporary_name(std::string_view name) {
-  return name.starts_with(kTemporaryPrefix) &&
-         name.size() == kTemporaryPrefix.size() + kDigitCount &&
-         name.find_first_not_of(kDigits, kTemporaryPrefix.size()) == std::string_view::npos;
-}
-
 Result<std::string> make_temporary_name(std::string_view path) {
   std::array<unsigned char, kDigitCount> random{};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
@@ -91,7 +85,7 @@ void remove_leftovers(int folder, std::string_view path) {
   if (!names) return;
   for (const std::string& name : *names) {
     struct stat status{};
-    if (is_temporary_name(name) &&
+    if (is_leftover_name(name) &&
         ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISREG(status.st_mode)) {
       ::unlinkat(folder, name.c_str(), 0);
