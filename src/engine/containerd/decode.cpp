@@ -129,7 +129,7 @@ class Decoder {
       // An element of an array given as a scalar, a struct given as one.
       return std::unexpected(mismatch(type, value, path));
     }
-    if (!slot && type.pointer && table->empty() && !one_) return {};
+    if (!slot && type.pointer && table->empty() && !one_ && !context_.regime->empty_tables_allocate) return {};
     if (!slot) {
       Type plain = type;
       plain.pointer = false;

@@ -118,12 +118,28 @@ class Loader {
       return std::unexpected(done.error());
     }
     file.config = std::move(*config->table());
+    if (auto done = check_sections(file.config); !done) return std::unexpected(done.error());
     file.layer.table = std::get<Table>(whole.data);
     if (const Value* version = find(file.config, "version"); version && version->integer()) {
       file.layer.schema_version = static_cast<long>(*version->integer());
       file.layer.version_origin = version->origin;
     }
     return file;
+  }
+
+  /// containerd 1.x services/server/config Config: `plugins` is a map[string]toml.Tree, so that nothing but tables fits in.
+  [[nodiscard]] Result<void> check_sections(const Table& config) const {
+    const Value* plugins = find(config, "plugins");
+    if (known_.regime.decoding != Decoding::go_toml_1 || !plugins || !plugins->table()) return {};
+    for (const auto& [name, section] : *plugins->table()) {
+      if (section.table()) continue;
+      const KeyPath key{{"plugins", name}};
+      return std::unexpected(Error{.code = ErrorCode::daemon_refuses,
+                                   .message = "'" + key.to_string() + "' wants a table, not " +
+                                              std::string(type_name(section)),
+                                   .where = section.origin.to_string()});
+    }
+    return {};
   }
 
   /// The files that one file's `imports` name, in order.
