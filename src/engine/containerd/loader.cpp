@@ -64,6 +64,9 @@ class Loader {
           refusal(file, "'" + file.path + "' is a directory",
                   "containerd refuses a folder among its imports; move it out of the pattern"));
     }
+    if (error.code == ErrorCode::failed) {  // a loop of links, a name too long, a bad disk: the daemon fares no better
+      return std::unexpected(refusal(file, "'" + file.path + "': " + error.message, error.hint));
+    }
     if (error.code != ErrorCode::not_found) return std::unexpected(error);
     if (file.asked_for.built_in()) return missing_top(loaded);
     if (two && request_.as_dump) {
