@@ -3,6 +3,8 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "engine/containerd/decode.h"
@@ -106,7 +108,9 @@ class Loader {
 
   Result<LoadedFile> read(const std::string& path, const std::string& text,
                           Diagnostics& diagnostics) const {
-    auto table = read_toml(text, path, *known_.regime.dialect);
+    auto table = read_toml(text, path, *known_.regime.dialect, [&](std::span<const std::string> key) {
+      return has_place(*known_.schema->top, key);
+    });
     if (!table) return std::unexpected(table.error());
     LoadedFile file;
     file.layer.path = path;
