@@ -39,7 +39,8 @@ std::optional<unsigned> wanted_mode(const FileSystem& files, const FileChange& c
 }
 
 /// What it takes to undo the plan.
-std::vector<AppliedFile> applied_files(const FileSystem& files, const std::vector<JournalEntry>& known,
+std::vector<AppliedFile> applied_files(const FileSystem& files,
+                                       const std::vector<JournalEntry>& known,
                                        const Plan& plan) {
   std::vector<AppliedFile> list;
   for (const FileChange& change : plan.files) {
@@ -54,8 +55,12 @@ std::vector<AppliedFile> applied_files(const FileSystem& files, const std::vecto
   return list;
 }
 
-/// The journal while the plan is carried out. A file that the plan gives up stays in it until it is given up.
-Journal next_journal(const FileSystem& files, const std::optional<Journal>& journal, const Plan& plan, LastApply last) {
+/// The journal while the plan is carried out. A file that the plan gives up stays in it until it is
+/// given up.
+Journal next_journal(const FileSystem& files,
+                     const std::optional<Journal>& journal,
+                     const Plan& plan,
+                     LastApply last) {
   Journal next = journal.value_or(Journal{});
   const std::vector<JournalEntry> known = std::exchange(next.files, {});
   if (!plan.files.empty()) {
@@ -86,9 +91,11 @@ Journal next_journal(const FileSystem& files, const std::optional<Journal>& jour
 /// Everything is written: what only the way there needed goes.
 void finish(Journal& journal, const Plan& plan) {
   std::erase_if(journal.files, [&](const JournalEntry& entry) {
-    return std::ranges::find(plan.desired, entry.change.path, &FileChange::path) == plan.desired.end();
+    return std::ranges::find(plan.desired, entry.change.path, &FileChange::path) ==
+           plan.desired.end();
   });
-  for (JournalEntry& entry : journal.files) entry.earlier = std::nullopt;
+  for (JournalEntry& entry : journal.files)
+    entry.earlier = std::nullopt;
   journal.finished = true;
 }
 
@@ -120,8 +127,16 @@ std::string put_back(FileSystem& files, const std::vector<Written>& written) {
                 : !item->change->before && present.error().code == ErrorCode::not_found) {
       continue;
     }
-    const auto done = set_file(files, item->change->path, item->change->before, item->mode);
-    if (!done) failed += (failed.empty() ? "" : ", ") + item->change->path + " (" + done.error().message + ")";
+    // Somebody else's by now.
+    if (present ? item->change->after != *present
+                : item->change->after && present.error().code == ErrorCode::not_found) {
+      continue;
+    }
+    const auto done =
+        set_file(files, item->change->path, item->change->before, item->mode, item->change->after);
+    if (!done)
+      failed +=
+          (failed.empty() ? "" : ", ") + item->change->path + " (" + done.error().message + ")";
   }
   return failed;
 }
@@ -135,8 +150,11 @@ Error after_failure(Error error, const std::string& not_put_back) {
 
 }  // namespace
 
-Result<Journal> apply(FileSystem& files, const std::string& state_folder, const std::optional<Journal>& journal,
-                      const Plan& plan, LastApply last) {
+Result<Journal> apply(FileSystem& files,
+                      const std::string& state_folder,
+                      const std::optional<Journal>& journal,
+                      const Plan& plan,
+                      LastApply last) {
   if (plan.files.empty() && journal && journal->finished) return *journal;
   Journal next = next_journal(files, journal, plan, std::move(last));
   const auto abandon = [&](const Error& error, const std::vector<Written>& written) {
@@ -152,11 +170,14 @@ Result<Journal> apply(FileSystem& files, const std::string& state_folder, const 
   std::vector<Written> written;
   for (const FileChange& change : plan.files) {
     if (change.after) {
-      if (auto made = files.make_folders(folder_of(change.path)); !made) return abandon(made.error(), written);
+      if (auto made = files.make_folders(folder_of(change.path)); !made)
+        return abandon(made.error(), written);
     }
     // A replace that fails may have taken place all the same, if only the folder's sync failed.
     written.push_back({&change, present_mode(files, change.path)});
-    if (auto done = set_file(files, change.path, change.after, wanted_mode(files, change)); !done) {
+    if (auto done =
+            set_file(files, change.path, change.after, wanted_mode(files, change), change.before);
+        !done) {
       return abandon(done.error(), written);
     }
   }
@@ -166,21 +187,25 @@ Result<Journal> apply(FileSystem& files, const std::string& state_folder, const 
   return next;
 }
 
-Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSystem& files,
-                                         const std::string& state_folder, const Journal& journal,
+Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine,
+                                         FileSystem& files,
+                                         const std::string& state_folder,
+                                         const Journal& journal,
                                          const Settle& settle) {
   auto list = take_back(engine, files, journal);
   if (!list) return list;
   remove_leftovers(files, journal);
   // The changes are kept together: what is put back points to them.
   std::vector<FileChange> changes;
-  for (const TakenBack& file : *list) changes.push_back({.path = file.path, .before = file.present, .after = file.left});
+  for (const TakenBack& file : *list)
+    changes.push_back({.path = file.path, .before = file.present, .after = file.left});
   std::vector<Written> written;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const FileChange& change = changes[i];
     if (change.before == change.after) continue;
     written.push_back({&change, present_mode(files, change.path)});
-    if (auto done = set_file(files, change.path, change.after, (*list)[i].mode); !done) {
+    if (auto done = set_file(files, change.path, change.after, (*list)[i].mode, change.before);
+        !done) {
       return std::unexpected(after_failure(done.error(), put_back(files, written)));
     }
   }
@@ -192,8 +217,10 @@ Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSyste
   if (auto done = remove_journal(files, state_folder, journal); !done) {
     Error error = done.error();
     error.hint += (error.hint.empty() ? "" : "; ");
-    error.hint += "the daemon's files are as without us; `ctkit uninstall` again removes what is left of the state folder '" +
-                  state_folder + "'";
+    error.hint +=
+        "the daemon's files are as without us; `ctkit uninstall` again removes what is left of the "
+        "state folder '" +
+        state_folder + "'";
     return std::unexpected(error);
   }
   return list;
