@@ -6,6 +6,7 @@
 
 #include "engine/change.h"
 #include "engine/overlay.h"
+#include "engine/snapshot.h"
 #include "installer/take_back.h"
 
 namespace ctkit::installer {
@@ -205,7 +206,9 @@ class Planner {
 
 Result<Plan> make_plan(const engine::Engine& engine, const engine::FileReader& files,
                        const std::optional<Journal>& journal, const engine::Desired& desired, Outlooks outlooks) {
-  return Planner(engine, files, journal, desired, outlooks).run();
+  // What is written must follow from what is compared with the file when it is written.
+  const engine::Snapshot seen(files);
+  return Planner(engine, seen, journal, desired, outlooks).run();
 }
 
 }  // namespace ctkit::installer
