@@ -1,11 +1,14 @@
 #include "installer/observe.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
 #include "engine/containerd/containerd_engine.h"
 #include "engine/toml_reader.h"
 #include "installer/capture.h"
+#include "installer/observe_crio.h"
 
 namespace ctkit::installer {
 
@@ -54,6 +57,37 @@ Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& her
   return *std::move(table);
 }
 
+enum class Daemon { containerd, crio };
+
+/// The one that is asked for, else the capture's, else the one that the host has settings of, else the one that listens.
+Result<Daemon> choose_daemon(const engine::FileReader& here, const HostRoot& root, const std::string& asked,
+                             const Capture& capture) {
+  const std::string& name = asked.empty() ? capture.engine : asked;
+  if (name == "containerd") return Daemon::containerd;
+  if (name == "crio" || name == "cri-o") return Daemon::crio;
+  if (!name.empty()) {
+    return std::unexpected(Error{.code = ErrorCode::usage, .message = "no engine '" + name + "' is known", .where = root.capture,
+                                 .hint = "containerd or crio"});
+  }
+  const std::string prefix = root.folder == "/" ? "" : root.folder;
+  const auto any = [&](std::initializer_list<std::string_view> paths) {
+    return std::ranges::any_of(paths, [&](std::string_view path) { return here.exists(prefix + std::string(path)); });
+  };
+  bool crio = any({"/etc/crio/crio.conf", "/etc/crio/crio.conf.d"});
+  bool containerd = any({"/etc/containerd/config.toml"});
+  if (crio == containerd) {
+    crio = any({"/run/crio/crio.sock", "/var/run/crio/crio.sock"});
+    containerd = any({"/run/containerd/containerd.sock"}) || !crio;
+    if (crio && containerd) {
+      return std::unexpected(Error{.code = ErrorCode::usage,
+                                   .message = "both containerd and CRI-O are on this host",
+                                   .where = root.folder,
+                                   .hint = "say which with --engine"});
+    }
+  }
+  return crio ? Daemon::crio : Daemon::containerd;
+}
+
 }  // namespace
 
 HostRoot find_host_root(const engine::FileReader& here, const std::string& folder) {
@@ -70,6 +104,9 @@ Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader&
                                                        const Request& request) {
   auto capture = read_capture(here, root);
   if (!capture) return std::unexpected(capture.error());
+  const auto daemon_kind = choose_daemon(here, root, request.engine, *capture);
+  if (!daemon_kind) return std::unexpected(daemon_kind.error());
+  if (*daemon_kind == Daemon::crio) return observe_crio(root, request, *capture);
   const std::string text = request.release.empty() ? capture->release : request.release;
   if (text.empty()) {
     return std::unexpected(Error{.code = ErrorCode::unknown_release,

@@ -40,6 +40,7 @@ std::string effective_with_origins(const engine::Table& table, const engine::Key
 }
 
 std::string table_of(const Event& event) {
+  if (!event.to.parts.empty()) return event.to.to_string();
   engine::KeyPath plugin;
   for (const std::string& part : event.key.parts) {
     if (plugin.parts.size() == 2) break;
@@ -91,9 +92,10 @@ std::string overview(const Outcome& outcome) {
   const engine::EffectiveConfig& config = *outcome.effective;
   std::string text = "files, in the order they are read:\n";
   for (const engine::Layer& layer : config.layers) {
-    text += fmt::format("  {}  {}\n", layer.path,
-                        layer.schema_version == 0 ? std::string("(no version)")
-                                                  : fmt::format("(version {})", layer.schema_version));
+    text += "  " + layer.path;
+    if (layer.schema_version == 0) text += "  (no version)";
+    if (layer.schema_version > 0) text += fmt::format("  (version {})", layer.schema_version);
+    text += "\n";
   }
   if (config.layers.empty()) text += "  none: built-in defaults\n";
   text += "handlers:\n";
