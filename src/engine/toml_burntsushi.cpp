@@ -163,6 +163,7 @@ bool BurntSushiParser::put_entry(const std::vector<std::string>& parts,
   Table* inner = &out;
   for (const std::string& part : std::span(parts).first(parts.size() - 1)) {
     if (judging() && !accept(tables_->descend(part, origin), begin)) return false;
+    if (dialect_.flat_inline_copies) continue;
     Value& member = (*inner)[part];
     if (!member.table()) member = {.data = Table{}, .origin = origin};
     inner = member.table();

@@ -36,11 +36,13 @@ constexpr TomlDialect kGoToml24{
 constexpr TomlDialect kBurntSushi11{
     .grammar = TomlDialect::Grammar::burntsushi,
     .line_by_line_strings = true,
+    .flat_inline_copies = true,
 };
 
 constexpr TomlDialect kBurntSushi13{
     .grammar = TomlDialect::Grammar::burntsushi,
     .byte_order_mark = true,
+    .flat_inline_copies = true,
 };
 
 constexpr TomlDialect kBurntSushi16{

@@ -43,6 +43,8 @@ struct TomlDialect {
   bool byte_order_mark = false;
   /// Multi-line basic strings lose the carriage return at the end of a line, and of lines after an escaped newline more.
   bool line_by_line_strings = false;
+  /// An inline table that replaces an array, or stands in one, has the last part only of its dotted keys.
+  bool flat_inline_copies = false;
 };
 
 /// pelletier/go-toml 1.8.1, in containerd 1.5.

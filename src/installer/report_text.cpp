@@ -164,7 +164,11 @@ std::string plan_part(const Plan& plan) {
   if (plan.files.empty()) {
     return "nothing to do: " + plan.engine + " serves the handlers from these files already\n";
   }
-  std::string text = "files:\n" + file_part(plan);
+  std::string text;
+  if (plan.today) {
+    for (const std::string& reason : plan.today->not_serving) text += "today Kubernetes finds no runtime here: " + reason + "\n";
+  }
+  text += "files:\n" + file_part(plan);
   if (const std::string rows = change_rows(plan, false); !rows.empty()) {
     text += "\neffective, before and after:\n" + rows;
   }

@@ -30,6 +30,12 @@ bool is_log_level(std::string level) {
   return std::ranges::find(kLevels, level) != kLevels.end();
 }
 
+/// All annotations that the daemon lets a handler allow are of its own names (pkg/annotations); an entry is a prefix of one or
+/// begins with one. Which of them a release has is not recorded.
+bool is_own_annotation(std::string_view annotation) {
+  return annotation.contains("crio.io") || annotation.contains("cri-o") || annotation.starts_with("io.containers.trace-syscall");
+}
+
 bool is_oci(std::string_view type) {
   return type.empty() || type == "oci";
 }
@@ -93,7 +99,7 @@ class Checks {
            "oci, vm or pod; for NVIDIA's runtime oci", RuleId::handler_dropped);
       return;
     }
-    if (!check_path(name, own, started, value.origin) || !is_oci(type)) return;
+    if (!check_path(name, own, started, value.origin) || !check_annotations(name, own, value.origin) || !is_oci(type)) return;
     check_cgroup(name, own, value.origin);
     check_monitor(name, own, value.origin);
   }
@@ -113,6 +119,20 @@ class Checks {
     drop(name, "its runtime_path " + quoted(path) + " does not exist", origin_of(own, "runtime_path", origin),
          "install the program first, or take the handler out", rule);
     return false;
+  }
+
+  /// Whether it stays.
+  bool check_annotations(const std::string& name, const Table& own, const Origin& origin) {
+    const Value* allowed = find(own, "allowed_annotations");
+    if (!allowed || !allowed->array()) return true;
+    for (const Value& item : *allowed->array()) {
+      if (!item.string() || is_own_annotation(*item.string())) continue;
+      drop(name, "CRI-O has no annotation " + quoted(*item.string()) + " to allow",
+           item.origin.built_in() ? origin : item.origin, "allowed_annotations takes CRI-O's own annotations only",
+           RuleId::handler_dropped);
+      return false;
+    }
+    return true;
   }
 
   void check_cgroup(const std::string& name, const Table& own, const Origin& origin) {

@@ -22,7 +22,8 @@ struct StartProblem {
 
 /// What the daemon will find wrong with a configuration that loads (pkg/config: Validate, ValidateRuntimes):
 /// 1. log_level must be one, and the default runtime a handler.
-/// 2. A handler of an unknown runtime_type, or whose runtime_path is not there, is left out; the default one stops the daemon.
+/// 2. A handler of an unknown runtime_type, with an allowed annotation that is none of CRI-O's, or whose runtime_path is not
+///    there, is left out; the default one stops the daemon.
 ///    Without a path the handler's own name is looked up in PATH. A relative path is taken from `/`.
 /// 3. A handler that stays and is of type oci needs its monitor: monitor_path, or conmon in PATH. Its cgroup must be `pod`
 ///    or a slice under systemd, `pod` or empty under cgroupfs. Else the daemon does not start.
