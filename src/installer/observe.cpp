@@ -76,9 +76,10 @@ Result<Daemon> choose_daemon(const engine::FileReader& here, const HostRoot& roo
   bool crio = any({"/etc/crio/crio.conf", "/etc/crio/crio.conf.d"});
   bool containerd = any({"/etc/containerd/config.toml"});
   if (crio == containerd) {
+    const bool both = crio;
     crio = any({"/run/crio/crio.sock", "/var/run/crio/crio.sock"});
-    containerd = any({"/run/containerd/containerd.sock"}) || !crio;
-    if (crio && containerd) {
+    containerd = any({"/run/containerd/containerd.sock"});
+    if (crio == containerd && (crio || both)) {
       return std::unexpected(Error{.code = ErrorCode::usage,
                                    .message = "both containerd and CRI-O are on this host",
                                    .where = root.folder,

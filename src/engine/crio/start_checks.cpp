@@ -99,19 +99,19 @@ class Checks {
            "oci, vm or pod; for NVIDIA's runtime oci", RuleId::handler_dropped);
       return;
     }
-    if (!check_path(name, own, started, value.origin) || !check_annotations(name, own, value.origin) || !is_oci(type)) return;
+    if (!check_path(name, inherits ? default_ : name, own, started, value.origin) || !check_annotations(name, own, value.origin) || !is_oci(type)) return;
     check_cgroup(name, own, value.origin);
     check_monitor(name, own, value.origin);
   }
 
   /// Whether it stays.
-  bool check_path(const std::string& name, const Table& own, const Table& started, const Origin& origin) {
+  bool check_path(const std::string& name, const std::string& program, const Table& own, const Table& started, const Origin& origin) {
     if (!programs_) return true;
     const std::string path = text_of(started, "runtime_path");
     const RuleId rule = name == default_ ? RuleId::default_binary_missing : RuleId::handler_dropped;
     if (path.empty()) {
-      if (in_path(files_, name)) return true;
-      drop(name, "it has no runtime_path, and no program " + quoted(name) + " is in PATH", origin,
+      if (in_path(files_, program)) return true;
+      drop(name, "it has no runtime_path, and no program " + quoted(program) + " is in PATH", origin,
            "name the program's absolute path", rule);
       return false;
     }
