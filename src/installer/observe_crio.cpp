@@ -15,7 +15,8 @@ engine::Result<std::unique_ptr<engine::Engine>> observe_crio(const HostRoot& roo
   if (!request.defaults.empty()) {
     return std::unexpected(Error{.code = ErrorCode::usage,
                                  .message = "--defaults is for containerd; CRI-O prints its built-in values as comments only",
-                                 .where = request.defaults});
+                                 .where = request.defaults,
+                                 .hint = "leave it out: they are recorded for each release"});
   }
   const std::string text = request.release.empty() ? capture.release : request.release;
   if (text.empty()) {

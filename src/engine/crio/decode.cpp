@@ -54,7 +54,8 @@ Error mismatch(const PathNode& path, const Value& value, std::string_view want) 
   return {.code = ErrorCode::daemon_refuses,
           .message = "'" + path.key_path().to_string() + "' wants " + std::string(want) + ", not a value of type " +
                      std::string(type_name(value)),
-          .where = value.origin.to_string()};
+          .where = value.origin.to_string(),
+          .hint = "CRI-O converts nothing; write it as the key's own type"};
 }
 
 /// A scalar or list as the daemon holds it; nothing: it is refused.

@@ -20,13 +20,14 @@ inline engine::crio::Known crio_of(std::string_view release) {
 }
 
 /// Files as {name, text}; a relative name lies in the drop-in folder.
-inline MemoryFiles crio_host(std::initializer_list<std::pair<std::string, std::string>> files) {
-  MemoryFiles host;
-  host.add_folder("/etc/crio");
-  for (const auto& [name, text] : files)
-    host.add_file(name.starts_with('/') ? name : kDropIns + name, text);
-  return host;
-}
+class CrioHost : public MemoryFiles {
+ public:
+  CrioHost(std::initializer_list<std::pair<std::string, std::string>> files) {
+    add_folder("/etc/crio");
+    for (const auto& [name, text] : files)
+      add_file(name.starts_with('/') ? name : kDropIns + name, text);
+  }
+};
 
 inline engine::crio::CrioEngine crio_engine(std::string_view release, engine::crio::LoadRequest request = {}) {
   return {crio_of(release), std::move(request)};

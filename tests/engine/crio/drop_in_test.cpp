@@ -15,7 +15,7 @@ namespace {
 
 using test::at;
 using test::crio_engine;
-using test::crio_host;
+using test::CrioHost;
 using test::MemoryFiles;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -45,7 +45,7 @@ Result<EffectiveConfig> with(std::string_view release, const MemoryFiles& host, 
 }
 
 TEST(CrioDropIn, CopiesTheDefaultHandlerAndKeepsItsMonitor) {
-  const auto host = crio_host({{"10-crio.conf", kPackaged}});
+  const CrioHost host({{"10-crio.conf", kPackaged}});
   const auto config = with("1.34.11", host, nvidia(), 0);
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_path"), "\"/t/nvidia-container-runtime\"");
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.monitor_path"), "\"/usr/libexec/crio/conmon\"");
@@ -58,26 +58,27 @@ TEST(CrioDropIn, CopiesTheDefaultHandlerAndKeepsItsMonitor) {
 }
 
 TEST(CrioDropIn, NeverCopiesAnNvidiaOrVirtualMachineDefault) {
-  const auto host = crio_host({{"10", "[crio.runtime]\ndefault_runtime = \"kata\"\n[crio.runtime.runtimes.kata]\n"
+  const CrioHost host({{"10", "[crio.runtime]\ndefault_runtime = \"kata\"\n[crio.runtime.runtimes.kata]\n"
                                       "runtime_type = \"vm\"\nruntime_path = \"/kata\"\nruntime_config_path = \"/k.toml\"\n"}});
   const auto config = with("1.34.11", host, nvidia(), 0);
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_root"), "\"/run/crun\"");
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_config_path"), "\"\"");
-  const auto stock = crio_host({{"10", "[crio.runtime]\ndefault_runtime = \"gpu\"\n[crio.runtime.runtimes.gpu]\n"
+  const CrioHost stock({{"10", "[crio.runtime]\ndefault_runtime = \"gpu\"\n[crio.runtime.runtimes.gpu]\n"
                                        "runtime_path = \"/usr/bin/nvidia-container-runtime\"\nruntime_root = \"/gpu\"\n"}});
   EXPECT_EQ(at(with("1.34.11", stock, nvidia(), 0), "crio.runtime.runtimes.nvidia.runtime_root"), "\"/run/crun\"");
 }
 
 TEST(CrioDropIn, OffersNamesThatAreReadLater) {
-  const auto host = crio_host({{"99-nvidia.toml", ""}, {"zz-top", ""}});
+  const CrioHost host({{"99-nvidia.toml", ""}, {"zz-top", ""}});
   std::vector<std::string> names;
-  for (const Candidate& candidate : candidates("1.34.11", host, nvidia()).value())
+  const auto made = candidates("1.34.11", host, nvidia());
+  for (const Candidate& candidate : made.value())
     names.push_back(candidate.files.front().path.substr(test::kDropIns.size()));
   EXPECT_THAT(names, ElementsAre("99-nvidia.conf", "zz-99-nvidia.conf", "zzz-99-nvidia.conf"));
 }
 
 TEST(CrioDropIn, AFileInItsPlaceKeepsAllElseThatItSays) {
-  const auto host = crio_host({{"99-nvidia.conf", "[Crio.Runtime]\npids_limit = 7\n[Crio.Runtime.runtimes.nvidia]\nruntime_path = \"/old\"\n"
+  const CrioHost host({{"99-nvidia.conf", "[Crio.Runtime]\npids_limit = 7\n[Crio.Runtime.runtimes.nvidia]\nruntime_path = \"/old\"\n"
                                                   "monitor_path = \"/old\"\n"}});
   const auto made = candidates("1.34.11", host, nvidia()).value();
   EXPECT_TRUE(made.front().files.front().before.has_value());
@@ -88,7 +89,7 @@ TEST(CrioDropIn, AFileInItsPlaceKeepsAllElseThatItSays) {
 }
 
 TEST(CrioDropIn, ASecondFileBringsRuncBackWhereADefaultForgetsIt) {
-  const auto host = crio_host({});
+  const CrioHost host({});
   const Desired desired = nvidia({}, "nvidia");
   const auto made = candidates("1.24.6", host, desired).value();
   ASSERT_EQ(made.at(1).files.size(), 2U);
@@ -100,17 +101,17 @@ TEST(CrioDropIn, ASecondFileBringsRuncBackWhereADefaultForgetsIt) {
 }
 
 TEST(CrioDropIn, OutsideTheFolderADecisionIsNeeded) {
-  for (const auto& [host, drop_in] : {std::pair(crio_host({}), std::string("/etc/crio/conf.d/99-nvidia.toml")),
-                                      std::pair(crio_host({{"/etc/crio/crio.conf.d", ""}}), std::string())}) {
-    const auto made = candidates("1.34.11", host, nvidia(drop_in));
-    ASSERT_FALSE(made);
-    EXPECT_EQ(made.error().code, ErrorCode::needs_decision);
-  }
+  const auto elsewhere = candidates("1.34.11", CrioHost({}), nvidia("/etc/crio/conf.d/99-nvidia.toml"));
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().code, ErrorCode::needs_decision);
+  const auto in_a_file = candidates("1.34.11", CrioHost({{"/etc/crio/crio.conf.d", ""}}), nvidia());
+  ASSERT_FALSE(in_a_file);
+  EXPECT_EQ(in_a_file.error().code, ErrorCode::needs_decision);
 }
 
 TEST(CrioUndo, LeavesWhatOthersAddedToOurFile) {
   const auto engine = crio_engine("1.34.11");
-  const std::string ours = candidates("1.34.11", crio_host({}), nvidia()).value().front().files.front().after.value();
+  const std::string ours = candidates("1.34.11", CrioHost({}), nvidia()).value().front().files.front().after.value();
   const FileChange change{.path = "/f", .after = ours};
   EXPECT_EQ(engine.undo(change, ours).value(), std::nullopt);
   const auto left = engine.undo(change, ours + "[crio.image]\npause_image = \"p\"\n");

@@ -13,7 +13,7 @@ namespace {
 
 using test::at;
 using test::crio_engine;
-using test::crio_host;
+using test::CrioHost;
 using test::MemoryFiles;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -32,7 +32,7 @@ std::string handlers_of(std::string_view release, const MemoryFiles& host) {
 }
 
 TEST(Load, ReadsTheMainFileFirstThenTheFolderByBytes) {
-  const auto host = crio_host({{test::kMain, "[crio.runtime]\npids_limit = 1\n"},
+  const CrioHost host({{test::kMain, "[crio.runtime]\npids_limit = 1\n"},
                                {"9", ""},
                                {"10/zz", ""},
                                {"10-x", ""},
@@ -48,27 +48,25 @@ TEST(Load, ReadsTheMainFileFirstThenTheFolderByBytes) {
 }
 
 TEST(Load, LinksToFilesAreReadAndAllOthersStopTheDaemon) {
-  auto host = crio_host({{"/etc/crio/elsewhere/a", "[crio.runtime]\npids_limit = 3\n"}});
+  CrioHost host({{"/etc/crio/elsewhere/a", "[crio.runtime]\npids_limit = 3\n"}});
   host.add_link(test::kDropIns + "50", "../elsewhere/a");
   host.add_link(test::kDropIns + "60", "/dev/null");
   EXPECT_EQ(at(crio_engine("1.34.11").effective(host, false), "crio.runtime.pids_limit"), "3");
-  auto to_folder = host;
-  to_folder.add_link(test::kDropIns + "70", "../elsewhere");
-  EXPECT_EQ(handlers_of("1.34.11", to_folder), "refused at /etc/crio/crio.conf.d/70");
-  auto dangling = host;
-  dangling.add_link(test::kDropIns + "80", "../gone");
-  EXPECT_EQ(handlers_of("1.34.11", dangling), "refused at /etc/crio/crio.conf.d/80");
+  host.add_link(test::kDropIns + "80", "../elsewhere");
+  EXPECT_EQ(handlers_of("1.34.11", host), "refused at /etc/crio/crio.conf.d/80");
+  host.add_link(test::kDropIns + "70", "../gone");
+  EXPECT_EQ(handlers_of("1.34.11", host), "refused at /etc/crio/crio.conf.d/70");
 }
 
 TEST(Load, TheFolderItselfMayBeAFileButNoLink) {
-  EXPECT_EQ(handlers_of("1.34.11", crio_host({{"/etc/crio/crio.conf.d", std::string(kNvidia)}})), "crun* nvidia");
-  auto host = crio_host({{"/etc/crio/real.d/1", ""}});
+  EXPECT_EQ(handlers_of("1.34.11", CrioHost({{"/etc/crio/crio.conf.d", std::string(kNvidia)}})), "crun* nvidia");
+  CrioHost host({{"/etc/crio/real.d/1", ""}});
   host.add_link("/etc/crio/crio.conf.d", "real.d");
   EXPECT_EQ(handlers_of("1.34.11", host), "refused at /etc/crio/crio.conf.d");
 }
 
 TEST(Load, TheMainFileMayBeMissingOnlyWhereNobodyNamedIt) {
-  MemoryFiles host = crio_host({});
+  CrioHost host({});
   EXPECT_EQ(handlers_of("1.34.11", host), "crun*");
   const LoadRequest named{.config_path = "/etc/crio/other.conf", .config_given = true};
   const auto config = crio_engine("1.34.11", named).effective(host, false);
@@ -96,13 +94,13 @@ TEST(Decode, KnownKeysAreStrictlyTypedAndOthersAreFree) {
            {"1.28.11", "[crio]\nnri = 5\n", "x", "refused at /etc/crio/crio.conf.d/1:2"},
            {"1.34.11", "[crio.runtime]\nruntimes = \"x\"\n", "crio.runtime.runtimes.crun.runtime_root", "\"/run/crun\""},
            {"1.34.11", "[crio.runtime.runtimes]\nnvidia = \"x\"\n", "x", "refused at /etc/crio/crio.conf.d/1:2"}}) {
-    const auto host = crio_host({{"1", std::string(c.text)}});
+    const CrioHost host({{"1", std::string(c.text)}});
     EXPECT_EQ(at(crio_engine(c.release).effective(host, false), c.key), c.expected) << c.release << '\n' << c.text;
   }
 }
 
 TEST(Decode, SaysWhereTwoSpellingsOfAKeyCompete) {
-  const auto host = crio_host({{"1", "[crio.runtime]\nlog_level = \"info\"\nLog_Level = \"warn\"\n"}});
+  const CrioHost host({{"1", "[crio.runtime]\nlog_level = \"info\"\nLog_Level = \"warn\"\n"}});
   const auto config = crio_engine("1.34.11").effective(host, false);
   ASSERT_TRUE(config);
   ASSERT_EQ(config->diagnostics.size(), 1U);
@@ -110,7 +108,7 @@ TEST(Decode, SaysWhereTwoSpellingsOfAKeyCompete) {
 }
 
 TEST(Merge, AHandlerThatIsNamedAgainStartsFromNothing) {
-  const auto host = crio_host({{"10", std::string(kNvidia) + "monitor_path = \"/c\"\nallowed_annotations = [\"x.crio.io\"]\n"},
+  const CrioHost host({{"10", std::string(kNvidia) + "monitor_path = \"/c\"\nallowed_annotations = [\"x.crio.io\"]\n"},
                                {"20", "[crio.runtime.runtimes.nvidia]\nruntime_path = \"/other\"\n"}});
   const auto config = crio_engine("1.34.11").effective(host, true);
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.monitor_path"), "absent");
@@ -126,7 +124,7 @@ TEST(Merge, AHandlerThatIsNamedAgainStartsFromNothing) {
 }
 
 TEST(Merge, ListsAreReplacedAndStorageOptionsAddUp) {
-  const auto host = crio_host({{"10", "[crio]\nstorage_option = [\"x=1\", \"y=2\"]\nroot = \"/r\"\n[crio.runtime]\nhooks_dir = [\"/a\"]\n"},
+  const CrioHost host({{"10", "[crio]\nstorage_option = [\"x=1\", \"y=2\"]\nroot = \"/r\"\n[crio.runtime]\nhooks_dir = [\"/a\"]\n"},
                                {"20", "[crio]\nstorage_option = [\"z=3\", \"x=1\"]\nroot = \"\"\n[crio.runtime]\nhooks_dir = []\n"}});
   const auto config = crio_engine("1.34.11").effective(host, false);
   EXPECT_EQ(at(config, "crio.storage_option"), "[\"y=2\", \"z=3\", \"x=1\"]");
@@ -135,24 +133,24 @@ TEST(Merge, ListsAreReplacedAndStorageOptionsAddUp) {
 }
 
 TEST(Merge, UpTo125NamingADefaultForgetsRunc) {
-  const auto host = crio_host({{"50", "[crio.runtime]\ndefault_runtime = \"nvidia\"\n" + std::string(kNvidia)}});
+  const CrioHost host({{"50", "[crio.runtime]\ndefault_runtime = \"nvidia\"\n" + std::string(kNvidia)}});
   EXPECT_EQ(handlers_of("1.24.6", host), "nvidia*");
   EXPECT_EQ(handlers_of("1.25.0", host), "nvidia*");
   EXPECT_EQ(handlers_of("1.25.1", host), "nvidia* runc");
   EXPECT_EQ(handlers_of("1.30.14", host), "nvidia* runc");
   EXPECT_EQ(handlers_of("1.31.13", host), "crun nvidia*");
-  const auto spelled = crio_host({{"50", "[crio.runtime]\nDefault_Runtime = \"nvidia\"\n" + std::string(kNvidia)}});
+  const CrioHost spelled({{"50", "[crio.runtime]\nDefault_Runtime = \"nvidia\"\n" + std::string(kNvidia)}});
   EXPECT_EQ(handlers_of("1.24.6", spelled), "nvidia* runc");
 }
 
 TEST(Merge, AnEmptyDefaultIsTheBuiltInOne) {
-  const auto host = crio_host({{"50", "[crio.runtime]\ndefault_runtime = \"\"\n"}});
+  const CrioHost host({{"50", "[crio.runtime]\ndefault_runtime = \"\"\n"}});
   EXPECT_EQ(handlers_of("1.34.11", host), "crun*");
   EXPECT_THAT(crio_engine("1.34.11").effective(host, false)->not_serving, IsEmpty());
 }
 
 TEST(Handlers, OneThatInheritsStartsTheDefaultsBinary) {
-  const auto host = crio_host({{"50", std::string(kNvidia) + "inherit_default_runtime = true\n"
+  const CrioHost host({{"50", std::string(kNvidia) + "inherit_default_runtime = true\n"
                                       "[crio.runtime.runtimes.crun]\nruntime_path = \"/c\"\n"}});
   const auto engine = crio_engine("1.34.11");
   const auto config = engine.effective(host, false);

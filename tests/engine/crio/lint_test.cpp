@@ -14,7 +14,7 @@ namespace ctkit::engine::crio {
 namespace {
 
 using test::crio_engine;
-using test::crio_host;
+using test::CrioHost;
 using test::MemoryFiles;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -37,25 +37,24 @@ std::vector<std::string> found(std::string_view release, const MemoryFiles& host
 }
 
 TEST(CrioLint, HasNothingToSayAboutSoundFiles) {
-  EXPECT_THAT(found("1.34.11", crio_host({{test::kMain, "[crio.runtime]\npids_limit = 5\n"},
+  EXPECT_THAT(found("1.34.11", CrioHost({{test::kMain, "[crio.runtime]\npids_limit = 5\n"},
                                           {"10", "[crio.runtime.runtimes.x]\nruntime_path = \"/x\"\n"}})),
               IsEmpty());
 }
 
 TEST(CrioLint, ForeseesTheMissingMonitorFromTheOtherHandlers) {
-  const auto host = crio_host({{"10", "[crio.runtime.runtimes.crun]\nruntime_path = \"/c\"\nmonitor_path = \"/m\"\n"},
+  CrioHost host({{"10", "[crio.runtime.runtimes.crun]\nruntime_path = \"/c\"\nmonitor_path = \"/m\"\n"},
                                {"99", "[crio.runtime.runtimes.nvidia]\nruntime_path = \"/n\"\nruntime_type = \"oci\"\n"}});
   EXPECT_THAT(found("1.34.11", host), ElementsAre("CTK026 warning 99:1"));
-  auto live = host;
   for (const std::string program : {"/usr/bin/true", "/c", "/m", "/n"})
-    live.add_file(program, "");
-  EXPECT_THAT(found("1.34.11", live), ElementsAre("CTK026 error 99:1"));
-  live.add_file("/usr/bin/conmon", "");
-  EXPECT_THAT(found("1.34.11", live), IsEmpty());
+    host.add_file(program, "");
+  EXPECT_THAT(found("1.34.11", host), ElementsAre("CTK026 error 99:1"));
+  host.add_file("/usr/bin/conmon", "");
+  EXPECT_THAT(found("1.34.11", host), IsEmpty());
 }
 
 TEST(CrioLint, NamesWhatAHandlerThatIsNamedAgainLost) {
-  const auto findings = lint_of("1.34.11", crio_host({{"10", "[crio.runtime.runtimes.n]\nruntime_path = \"/a\"\nruntime_root = \"/r\"\n"},
+  const auto findings = lint_of("1.34.11", CrioHost({{"10", "[crio.runtime.runtimes.n]\nruntime_path = \"/a\"\nruntime_root = \"/r\"\n"},
                                                       {"20", "[crio.runtime.runtimes.n]\nruntime_path = \"/b\"\n"}}));
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings.front().rule, RuleId::handler_replaced);
@@ -63,19 +62,19 @@ TEST(CrioLint, NamesWhatAHandlerThatIsNamedAgainLost) {
 }
 
 TEST(CrioLint, ARefusalIsAFindingWhereItIs) {
-  EXPECT_THAT(found("1.34.11", crio_host({{"50", "[crio\n"}})), ElementsAre("CTK020 error 50:1"));
-  EXPECT_THAT(found("1.34.11", crio_host({{"README.md", "words\n"}})), ElementsAre("CTK013 error README.md:1"));
+  EXPECT_THAT(found("1.34.11", CrioHost({{"50", "[crio\n"}})), ElementsAre("CTK020 error 50:1"));
+  EXPECT_THAT(found("1.34.11", CrioHost({{"README.md", "words\n"}})), ElementsAre("CTK013 error README.md:1"));
 }
 
 TEST(CrioLint, KnowsKeysOfOtherReleases) {
-  const auto findings = lint_of("1.28.11", crio_host({{"1", "[crio.runtime]\ntimezone = \"x\"\ntimezoen = \"x\"\n"}}));
+  const auto findings = lint_of("1.28.11", CrioHost({{"1", "[crio.runtime]\ntimezone = \"x\"\ntimezoen = \"x\"\n"}}));
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_THAT(findings[0].hint, HasSubstr("1.30.14"));
   EXPECT_THAT(findings[1].hint, HasSubstr("spelling"));
 }
 
 TEST(CrioLint, JudgesModesOnlyWhereProgramsAre) {
-  auto host = crio_host({{"1", "[crio.runtime.runtimes.n]\nruntime_path = \"/n\"\n"}});
+  CrioHost host({{"1", "[crio.runtime.runtimes.n]\nruntime_path = \"/n\"\n"}});
   const FileModes modes = {{"/n", 0644}};
   EXPECT_THAT(found("1.34.11", host, modes), IsEmpty());
   for (const std::string program : {"/usr/bin/conmon", "/usr/bin/crun", "/n"})
@@ -85,7 +84,7 @@ TEST(CrioLint, JudgesModesOnlyWhereProgramsAre) {
 
 TEST(CrioPreflight, ComparesByMeaning) {
   const auto engine = crio_engine("1.28.11");
-  const auto host = crio_host({{"1", "[crio.runtime]\ntimezone = \"Local\"\nseccomp_use_default_when_empty = false\npids_limit = 3\n"}});
+  const CrioHost host({{"1", "[crio.runtime]\ntimezone = \"Local\"\nseccomp_use_default_when_empty = false\npids_limit = 3\n"}});
   const auto preflight = engine.preflight(host, "1.34.11");
   ASSERT_TRUE(preflight);
   std::vector<std::string> settings;
@@ -105,11 +104,11 @@ TEST(CrioPreflight, ComparesByMeaning) {
 
 TEST(CrioPreflight, SeesARefusalThere) {
   const auto engine = crio_engine("1.28.11");
-  const auto preflight = engine.preflight(crio_host({{"1", "[crio.runtime]\ntimezone = 1\n"}}), "1.34.11");
+  const auto preflight = engine.preflight(CrioHost({{"1", "[crio.runtime]\ntimezone = 1\n"}}), "1.34.11");
   ASSERT_TRUE(preflight);
   EXPECT_TRUE(preflight->refused);
   EXPECT_FALSE(preflight->refused_today);
-  EXPECT_FALSE(engine.preflight(crio_host({}), "1.2.3"));
+  EXPECT_FALSE(engine.preflight(CrioHost({}), "1.2.3"));
 }
 
 }  // namespace

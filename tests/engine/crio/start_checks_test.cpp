@@ -7,13 +7,14 @@
 #include <gtest/gtest.h>
 
 #include "engine/crio/crio_node.h"
+#include "engine/crio/effective.h"
 
 // Starts of real daemons are in testdata/crio/starts.jsonl (tests/crio_parity.py).
 
 namespace ctkit::engine::crio {
 namespace {
 
-using test::crio_host;
+using test::CrioHost;
 using test::MemoryFiles;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -31,17 +32,17 @@ std::vector<std::string> found(std::string_view release, const MemoryFiles& host
 }
 
 TEST(StartProblems, AreFewInATreeWithoutPrograms) {
-  EXPECT_THAT(found("1.34.11", crio_host({{"1", std::string(kNvidia)}})), IsEmpty());
-  EXPECT_THAT(found("1.34.11", crio_host({{"1", "[crio.runtime]\ndefault_runtime = \"x\"\n"}})),
+  EXPECT_THAT(found("1.34.11", CrioHost({{"1", std::string(kNvidia)}})), IsEmpty());
+  EXPECT_THAT(found("1.34.11", CrioHost({{"1", "[crio.runtime]\ndefault_runtime = \"x\"\n"}})),
               ElementsAre("fatal daemon-refuses x"));
-  EXPECT_THAT(found("1.34.11", crio_host({{"1", "[crio.runtime]\nlog_level = \"loud\"\n"}})),
+  EXPECT_THAT(found("1.34.11", CrioHost({{"1", "[crio.runtime]\nlog_level = \"loud\"\n"}})),
               ElementsAre("fatal daemon-refuses "));
-  EXPECT_THAT(found("1.34.11", crio_host({{"1", std::string(kNvidia) + "runtime_type = \"io.containerd.runc.v2\"\n"}})),
+  EXPECT_THAT(found("1.34.11", CrioHost({{"1", std::string(kNvidia) + "runtime_type = \"io.containerd.runc.v2\"\n"}})),
               ElementsAre("handler-dropped nvidia"));
 }
 
 TEST(StartProblems, AMonitorIsNeededByEachHandlerThatStays) {
-  auto host = crio_host({{"1", std::string(kNvidia)}, {"/usr/bin/crun", ""}, {"/usr/bin/true", ""}, {"/nv", ""}});
+  CrioHost host({{"1", std::string(kNvidia)}, {"/usr/bin/crun", ""}, {"/usr/bin/true", ""}, {"/nv", ""}});
   EXPECT_THAT(found("1.34.11", host), ElementsAre("fatal no-monitor crun", "fatal no-monitor nvidia"));
   host.add_file("/usr/local/bin/conmon", "");
   EXPECT_THAT(found("1.34.11", host), IsEmpty());
@@ -52,19 +53,15 @@ TEST(StartProblems, AMonitorIsNeededByEachHandlerThatStays) {
 }
 
 TEST(StartProblems, AMissingProgramStopsTheDaemonOnlyForTheDefault) {
-  const auto programs = [](MemoryFiles host) {
-    host.add_file("/usr/bin/conmon", "");
-    host.add_file("/usr/bin/crun", "");
-    return host;
-  };
-  EXPECT_THAT(found("1.34.11", programs(crio_host({{"1", std::string(kNvidia)}}))), ElementsAre("handler-dropped nvidia"));
-  EXPECT_THAT(found("1.34.11", programs(crio_host({{"1", "[crio.runtime]\ndefault_runtime = \"nvidia\"\n" + std::string(kNvidia)}}))),
-              ElementsAre("fatal default-binary-missing nvidia"));
+  CrioHost host({{"1", std::string(kNvidia)}, {"/usr/bin/conmon", ""}, {"/usr/bin/crun", ""}});
+  EXPECT_THAT(found("1.34.11", host), ElementsAre("handler-dropped nvidia"));
+  host.add_file(test::kDropIns + "2", "[crio.runtime]\ndefault_runtime = \"nvidia\"\n");
+  EXPECT_THAT(found("1.34.11", host), ElementsAre("fatal default-binary-missing nvidia"));
 }
 
 TEST(StartProblems, CgroupsOfMonitorsFitTheManager) {
   const auto with = [](const std::string& manager, const std::string& cgroup) {
-    return crio_host({{"1", "[crio.runtime]\ncgroup_manager = \"" + manager + "\"\n[crio.runtime.runtimes.crun]\nmonitor_cgroup = \"" +
+    return CrioHost({{"1", "[crio.runtime]\ncgroup_manager = \"" + manager + "\"\n[crio.runtime.runtimes.crun]\nmonitor_cgroup = \"" +
                                 cgroup + "\"\n"}});
   };
   EXPECT_THAT(found("1.34.11", with("systemd", "pod")), IsEmpty());
