@@ -46,7 +46,8 @@ BurntSushiParser::BurntSushiParser(std::string_view text,
 /// Marks of UTF-8 and UTF-16 are passed over; a NUL among the first bytes means UTF-16.
 bool BurntSushiParser::begin() {
   begun_ = true;
-  if (at("\xff\xfe") || at("\xfe\xff")) at_ = 2;
+  if (at("\xff\xfe") || at("\xfe\xff"))
+    at_ = 2;
   else if (dialect_.byte_order_mark && at("\xef\xbb\xbf"))
     at_ = 3;
   constexpr std::size_t kExamined = 6;
@@ -103,7 +104,8 @@ bool BurntSushiParser::header(Statement& statement) {
 bool BurntSushiParser::key_value(Statement& statement) {
   if (!key(statement.key, statement.key_span)) return false;
   if (!at('=')) {
-    return refuse(at_, at(':') ? "expected '.' or '=', not ':'" : "expected '.' or '=' after the key");
+    return refuse(at_,
+                  at(':') ? "expected '.' or '=', not ':'" : "expected '.' or '=' after the key");
   }
   ++at_;
   skip_blanks();
@@ -115,7 +117,8 @@ bool BurntSushiParser::key_value(Statement& statement) {
   if (header_depth_ + statement.key.size() > kDepthLimit) return too_deep(begin);
   const BurntSushiTables::Path outer = judging() ? tables_->context() : BurntSushiTables::Path{};
   Table passed;
-  if (!put_entry(statement.key, places_.origin(place), passed, header_depth_ + statement.key.size()))
+  if (!put_entry(
+          statement.key, places_.origin(place), passed, header_depth_ + statement.key.size()))
     return false;
   if (judging()) tables_->go_back(outer);
   statement.value.end = at_;
@@ -151,7 +154,8 @@ bool BurntSushiParser::key_part(std::string& part) {
     ++at_;
   part = text_.substr(begin, at_ - begin);
   if (!part.empty()) return true;
-  if (at("\xef\xbb\xbf")) return refuse(at_, "a byte order mark", "save the file as UTF-8 without one");
+  if (at("\xef\xbb\xbf"))
+    return refuse(at_, "a byte order mark", "save the file as UTF-8 without one");
   return refuse(at_, "expected a key");
 }
 
@@ -185,7 +189,8 @@ bool BurntSushiParser::value(Value& out, const std::string& key, bool in_array, 
   if (at('[')) return array(out, key, nullptr, depth + 1);
   if (at('{')) return inline_table(out, key, in_array, depth + 1);
   if (at('"') || at('\'')) return string(out);
-  if (at("inf") || at("nan") || at('+') || at('-') || (!at_end() && is_digit(text_[at_]))) return number(out);
+  if (at("inf") || at("nan") || at('+') || at('-') || (!at_end() && is_digit(text_[at_])))
+    return number(out);
   return word(out);
 }
 
@@ -292,7 +297,9 @@ bool BurntSushiParser::one_line_string(std::string& out) {
   while (!at_end() && !at(quote)) {
     if (at_newline()) return refuse(opening, "the string has no end on its line");
     // What is escaped is judged below; a newline can't be.
-    if (quote == '"' && at('\\') && at_ + 1 < text_.size() && text_[at_ + 1] != '\r' && text_[at_ + 1] != '\n') ++at_;
+    if (quote == '"' && at('\\') && at_ + 1 < text_.size() && text_[at_ + 1] != '\r' &&
+        text_[at_ + 1] != '\n')
+      ++at_;
     ++at_;
   }
   if (at_end()) return refuse(opening, "the string has no end");
@@ -309,8 +316,8 @@ bool BurntSushiParser::one_line_string(std::string& out) {
   return true;
 }
 
-/// Of the quotes that end it two may belong to it; of six the library says that they are too many, unless it takes the
-/// first for escaped: `\` before five quotes.
+/// Of the quotes that end it two may belong to it; of six the library says that they are too many,
+/// unless it takes the first for escaped: `\` before five quotes.
 bool BurntSushiParser::multi_line_string(std::string& out) {
   const std::size_t opening = at_;
   const char quote = text_[at_];
@@ -329,7 +336,8 @@ bool BurntSushiParser::multi_line_string(std::string& out) {
     if (at_ + 3 == text_.size() || text_[at_ + 3] != quote) break;
     const std::string_view so_far = text_.substr(begin, at_ + 3 - begin);
     const bool escaped = quote == '"' && so_far.ends_with("\\" + five);
-    if (so_far.ends_with(five) && !escaped) return refuse(at_, "too many quotes at the end of a string");
+    if (so_far.ends_with(five) && !escaped)
+      return refuse(at_, "too many quotes at the end of a string");
   }
   const std::string_view written = text_.substr(begin, at_ - begin);
   at_ += 3;
@@ -354,7 +362,8 @@ bool BurntSushiParser::number(Value& out) {
   if (extent.kind == BurntSushiExtent::Kind::date) {
     while (written.ends_with(' '))
       written.remove_suffix(1);
-    if (!is_burntsushi_date(written, dialect_)) return refuse(begin, quoted(written) + ": no date or time");
+    if (!is_burntsushi_date(written, dialect_))
+      return refuse(begin, quoted(written) + ": no date or time");
     out.data = DateTime{std::string(written)};
     return true;
   }
@@ -405,7 +414,8 @@ Result<ArrayLayout> BurntSushiParser::layout(Span span) {
 }
 
 bool BurntSushiParser::too_deep(std::size_t offset) {
-  error_ = places_.failure(ErrorCode::failed, offset, "nested deeper than " + std::to_string(kDeepest));
+  error_ =
+      places_.failure(ErrorCode::failed, offset, "nested deeper than " + std::to_string(kDeepest));
   return false;
 }
 
@@ -424,7 +434,9 @@ bool BurntSushiParser::accept(std::string problem, std::size_t offset) {
   return problem.empty() || refuse(offset, std::move(problem));
 }
 
-Result<Table> read_burntsushi(std::string_view text, std::string_view file, const TomlDialect& dialect) {
+Result<Table> read_burntsushi(std::string_view text,
+                              std::string_view file,
+                              const TomlDialect& dialect) {
   const TextPlaces places(text, file);
   BurntSushiTables tables;
   BurntSushiParser parser(text, places, dialect, &tables);

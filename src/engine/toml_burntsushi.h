@@ -19,7 +19,8 @@ namespace ctkit::engine {
 /// TOML as BurntSushi/toml reads it (lex.go, parse.go), statement by statement.
 class BurntSushiParser {
  public:
-  /// Text, places and dialect must outlive it. With `tables` each statement also goes into them, and values are judged.
+  /// Text, places and dialect must outlive it. With `tables` each statement also goes into them,
+  /// and values are judged.
   BurntSushiParser(std::string_view text,
                    const TextPlaces& places,
                    const TomlDialect& dialect,
@@ -44,7 +45,10 @@ class BurntSushiParser {
   bool array(Value& out, const std::string& key, ArrayLayout* layout, std::size_t depth);
   bool inline_table(Value& out, const std::string& key, bool in_array, std::size_t depth);
   bool entry(Table& out, std::size_t depth);
-  bool put_entry(const std::vector<std::string>& parts, const Origin& origin, Table& out, std::size_t depth);
+  bool put_entry(const std::vector<std::string>& parts,
+                 const Origin& origin,
+                 Table& out,
+                 std::size_t depth);
   bool after_entry(bool& more);
   bool string(Value& out);
   bool one_line_string(std::string& out);
@@ -71,7 +75,8 @@ class BurntSushiParser {
   const TomlDialect& dialect_;
   BurntSushiTables* tables_;
   std::size_t at_ = 0;
-  std::string bad_character_ = {};  ///< what is wrong with the character behind `text_`; empty: the whole text is good
+  std::string bad_character_ =
+      {};  ///< what is wrong with the character behind `text_`; empty: the whole text is good
   bool begun_ = false;
   bool within_line_ = false;
   std::size_t header_depth_ = 0;
@@ -79,6 +84,8 @@ class BurntSushiParser {
 };
 
 /// The document as BurntSushi/toml understands it.
-Result<Table> read_burntsushi(std::string_view text, std::string_view file, const TomlDialect& dialect);
+Result<Table> read_burntsushi(std::string_view text,
+                              std::string_view file,
+                              const TomlDialect& dialect);
 
 }  // namespace ctkit::engine

@@ -13,7 +13,8 @@
 
 namespace ctkit::engine {
 
-/// A value that BurntSushi/toml holds while it reads: tables and arrays of tables stay open, written inline or not.
+/// A value that BurntSushi/toml holds while it reads: tables and arrays of tables stay open,
+/// written inline or not.
 struct OpenValue {
   enum class Kind { value, table, tables };
 
@@ -23,10 +24,13 @@ struct OpenValue {
   std::vector<OpenValue> elements = {};  ///< tables: never empty
 };
 
-/// Puts keys and headers where they belong and says which the library refuses (parse.go: addContext, setValue, setType):
-/// 1. A path is implicit from when something below it is written until it is written itself. Written again while it is
+/// Puts keys and headers where they belong and says which the library refuses (parse.go:
+/// addContext, setValue, setType):
+/// 1. A path is implicit from when something below it is written until it is written itself.
+/// Written again while it is
 ///    implicit, it is the same table; else it is refused.
-/// 2. Paths are known by their names alone: what is implicit in one element of an array of tables is so in the next.
+/// 2. Paths are known by their names alone: what is implicit in one element of an array of tables
+/// is so in the next.
 /// 3. A dotted key names its tables anew: the second one under the same table makes them explicit.
 /// 4. What was last given an array may be written again, and is then replaced.
 /// 5. An inline table is a table like any other, closed by being written once.

@@ -64,7 +64,8 @@ BurntSushiExtent measure_prefixed(std::string_view text) {
   return {.length = run(text, 2, std::string(digits) + "_")};
 }
 
-/// numUnderscoresOK: before each underscore, and at the end, stands what may be a hexadecimal digit.
+/// numUnderscoresOK: before each underscore, and at the end, stands what may be a hexadecimal
+/// digit.
 bool has_right_underscores(std::string_view number) {
   bool after_digit = false;
   for (const char c : number) {
@@ -161,8 +162,8 @@ bool ends_in_escape(std::string_view line) {
   return backslashes % 2 == 1;
 }
 
-/// stripEscapedNewlines up to 1.2, line by line: once a line ended in an escape, no later line keeps its newline until
-/// one ends in an even number of backslashes.
+/// stripEscapedNewlines up to 1.2, line by line: once a line ended in an escape, no later line
+/// keeps its newline until one ends in an even number of backslashes.
 std::string join_line_by_line(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
   std::vector<std::string_view> lines;
@@ -197,7 +198,8 @@ std::string join_line_by_line(std::string_view text) {
   return result;
 }
 
-/// From 1.3 on: an unescaped backslash and all white space behind it go if there is a newline in that.
+/// From 1.3 on: an unescaped backslash and all white space behind it go if there is a newline in
+/// that.
 std::string join_lines(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
@@ -251,8 +253,7 @@ std::optional<TomlNumber> parse_burntsushi_integer(std::string_view written,
 std::optional<TomlNumber> parse_burntsushi_float(std::string_view written,
                                                  std::string_view& problem) {
   const bool negative = written.starts_with('-');
-  const std::string_view word =
-      negative || written.starts_with('+') ? written.substr(1) : written;
+  const std::string_view word = negative || written.starts_with('+') ? written.substr(1) : written;
   if (word == "inf") {
     const double infinity = std::numeric_limits<double>::infinity();
     return negative ? -infinity : infinity;
@@ -350,7 +351,8 @@ std::optional<std::string> replace_escapes(std::string_view text,
 }
 
 std::string_view without_first_newline(std::string_view text) {
-  if (text.starts_with('\n')) text.remove_prefix(1);
+  if (text.starts_with('\n'))
+    text.remove_prefix(1);
   else if (text.starts_with("\r\n"))
     text.remove_prefix(2);
   return text;

@@ -12,7 +12,8 @@ namespace ctkit::engine {
 
 // What BurntSushi/toml makes of values once it has cut them out of the text (parse.go).
 
-/// A number, date or word at the front of a text, as the lexer cuts it; a length of 0 if none begins there.
+/// A number, date or word at the front of a text, as the lexer cuts it; a length of 0 if none
+/// begins there.
 struct BurntSushiExtent {
   enum class Kind { integer, floating, date };
 
@@ -23,8 +24,10 @@ struct BurntSushiExtent {
 BurntSushiExtent measure_burntsushi_number(std::string_view text);
 
 /// What was cut; nothing, and the `problem`, if it is refused.
-std::optional<TomlNumber> parse_burntsushi_integer(std::string_view written, std::string_view& problem);
-std::optional<TomlNumber> parse_burntsushi_float(std::string_view written, std::string_view& problem);
+std::optional<TomlNumber> parse_burntsushi_integer(std::string_view written,
+                                                   std::string_view& problem);
+std::optional<TomlNumber> parse_burntsushi_float(std::string_view written,
+                                                 std::string_view& problem);
 
 /// Whether a date or time is one (Go's time.Parse with the library's layouts).
 bool is_burntsushi_date(std::string_view written, const TomlDialect& dialect);

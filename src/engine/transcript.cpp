@@ -15,11 +15,17 @@ void each_leaf(const PathNode& path, const Value& value, const Visit& visit) {
     visit(path, value);
     return;
   }
-  for (const auto& [key, child] : *table) each_leaf({&path, key}, child, visit);
+  for (const auto& [key, child] : *table)
+    each_leaf({&path, key}, child, visit);
 }
 
-/// One event a leaf of `loser`; `whole` is the table that `winner`, which hasn't got them, replaced.
-void erase(std::vector<Event>& events, const PathNode& path, const PathNode& whole, const Value& loser, const Origin& by) {
+/// One event a leaf of `loser`; `whole` is the table that `winner`, which hasn't got them,
+/// replaced.
+void erase(std::vector<Event>& events,
+           const PathNode& path,
+           const PathNode& whole,
+           const Value& loser,
+           const Origin& by) {
   each_leaf(path, loser, [&](const PathNode& leaf, const Value& value) {
     events.push_back({.kind = Event::Kind::erased,
                       .key = leaf.key_path(),
@@ -37,7 +43,10 @@ void replace(std::vector<Event>& events,
   const Table* lost = loser.table();
   const Table* won = winner.table();
   if (!lost) {
-    events.push_back({.kind = Event::Kind::overridden, .key = path.key_path(), .value = loser, .by = winner.origin});
+    events.push_back({.kind = Event::Kind::overridden,
+                      .key = path.key_path(),
+                      .value = loser,
+                      .by = winner.origin});
     return;
   }
   if (!won) {
@@ -82,10 +91,8 @@ void Transcript::moved(const KeyPath& from, const Value& value, const KeyPath& t
 void Transcript::unread(const PathNode& path, const Value& value) const {
   if (!events_) return;
   each_leaf(path, value, [&](const PathNode& leaf, const Value& child) {
-    events_->push_back({.kind = Event::Kind::unread,
-                        .key = leaf.key_path(),
-                        .value = child,
-                        .by = child.origin});
+    events_->push_back(
+        {.kind = Event::Kind::unread, .key = leaf.key_path(), .value = child, .by = child.origin});
   });
 }
 

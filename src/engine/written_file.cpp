@@ -31,9 +31,9 @@ std::vector<Said> what_is_said(std::string_view text, const std::vector<Statemen
     }
     KeyPath key = table;
     key.parts.insert(key.parts.end(), statement.key.begin(), statement.key.end());
-    said.push_back(
-        {std::move(key),
-         std::string(text.substr(statement.value.begin, statement.value.end - statement.value.begin))});
+    said.push_back({std::move(key),
+                    std::string(text.substr(statement.value.begin,
+                                            statement.value.end - statement.value.begin))});
   }
   return said;
 }
@@ -51,7 +51,8 @@ std::size_t line_begin(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-Result<std::optional<std::string>> without_our_statements(const FileChange& ours, const std::string& text,
+Result<std::optional<std::string>> without_our_statements(const FileChange& ours,
+                                                          const std::string& text,
                                                           const TomlDialect& dialect) {
   const auto written = scan_statements(*ours.after, ours.path, dialect);
   if (!written) return std::unexpected(written.error());
@@ -65,12 +66,14 @@ Result<std::optional<std::string>> without_our_statements(const FileChange& ours
   bool heads_something = false;
   for (std::size_t i = said.size(); i-- > 0;) {
     const bool header = (*present)[i].kind != Statement::Kind::key_value;
-    keep[i] = header ? heads_something || !ours_said.contains(said[i]) : !ours_said.contains(said[i]);
+    keep[i] =
+        header ? heads_something || !ours_said.contains(said[i]) : !ours_said.contains(said[i]);
     heads_something = header ? false : heads_something || keep[i];
     any = any || keep[i];
   }
   if (!any) return std::nullopt;
-  // The names that are left mean nothing, or something else, without the version they were written for.
+  // The names that are left mean nothing, or something else, without the version they were written
+  // for.
   for (std::size_t i = 0; i < said.size(); ++i) {
     if (said[i].key.parts == std::vector<std::string>{"version"}) keep[i] = true;
   }
@@ -86,7 +89,8 @@ Result<std::optional<std::string>> without_our_statements(const FileChange& ours
   return left + text.substr(from);
 }
 
-Result<std::optional<std::string>> with_theirs_back(const FileChange& ours, const std::string& text,
+Result<std::optional<std::string>> with_theirs_back(const FileChange& ours,
+                                                    const std::string& text,
                                                     const TomlDialect& dialect) {
   auto added = without_our_statements(ours, text, dialect);
   if (!added) return added;

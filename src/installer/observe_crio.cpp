@@ -10,13 +10,16 @@ using engine::Error;
 using engine::ErrorCode;
 namespace crio = engine::crio;
 
-engine::Result<std::unique_ptr<engine::Engine>> observe_crio(const HostRoot& root, const Request& request,
+engine::Result<std::unique_ptr<engine::Engine>> observe_crio(const HostRoot& root,
+                                                             const Request& request,
                                                              const Capture& capture) {
   if (!request.defaults.empty()) {
-    return std::unexpected(Error{.code = ErrorCode::usage,
-                                 .message = "--defaults is for containerd; CRI-O prints its built-in values as comments only",
-                                 .where = request.defaults,
-                                 .hint = "leave it out: they are recorded for each release"});
+    return std::unexpected(
+        Error{.code = ErrorCode::usage,
+              .message =
+                  "--defaults is for containerd; CRI-O prints its built-in values as comments only",
+              .where = request.defaults,
+              .hint = "leave it out: they are recorded for each release"});
   }
   const std::string text = request.release.empty() ? capture.release : request.release;
   if (text.empty()) {

@@ -10,7 +10,8 @@
 namespace ctkit::installer {
 
 /// CRI-O as the request and the capture describe it; fails as observe_engine does.
-engine::Result<std::unique_ptr<engine::Engine>> observe_crio(const HostRoot& root, const Request& request,
+engine::Result<std::unique_ptr<engine::Engine>> observe_crio(const HostRoot& root,
+                                                             const Request& request,
                                                              const Capture& capture);
 
 }  // namespace ctkit::installer

@@ -12,7 +12,7 @@ readonly minimising_seconds=60
 
 seconds=${1:?usage: run.sh SECONDS [TARGET…]}
 shift
-[ $# -gt 0 ] || set -- command_line effective imports_edit reader
+[ $# -gt 0 ] || set -- command_line crio effective imports_edit reader
 
 export ASAN_SYMBOLIZER_PATH=/usr/lib/llvm-19/bin/llvm-symbolizer UBSAN_OPTIONS=print_stacktrace=1
 # Leaks show within a run; the check at each input's end halves the speed.

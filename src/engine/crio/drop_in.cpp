@@ -15,7 +15,8 @@ namespace ctkit::engine::crio {
 namespace {
 
 constexpr std::string_view kHeader =
-    "# Written by ctkit. Edits here are lost at the next `ctkit apply`; `ctkit uninstall` removes the file.\n";
+    "# Written by ctkit. Edits here are lost at the next `ctkit apply`; `ctkit uninstall` removes "
+    "the file.\n";
 constexpr std::string_view kUsualName = "99-nvidia.conf";
 constexpr std::string_view kRunc = "runc";
 
@@ -32,7 +33,8 @@ std::string name_of(const std::string& path) {
 Table& table_in(Table& table, std::string_view key) {
   auto found = table.find(key);
   if (found == table.end())
-    found = std::ranges::find_if(table, [&](const auto& entry) { return same_key(entry.first, key); });
+    found =
+        std::ranges::find_if(table, [&](const auto& entry) { return same_key(entry.first, key); });
   if (found == table.end()) found = table.emplace(key, Value{.data = Table{}}).first;
   if (!found->second.table()) found->second.data = Table{};
   return *found->second.table();
@@ -53,8 +55,11 @@ class Maker {
       : known_(known), request_(request), files_(files), bare_(bare), desired_(desired) {}
 
   Result<std::vector<Candidate>> run() const {
-    const std::string first = desired_.drop_in.empty() ? request_.drop_in_folder + "/" + std::string(kUsualName) : desired_.drop_in;
-    if (auto usable = check_folder(folder_of(first)); !usable) return std::unexpected(usable.error());
+    const std::string first = desired_.drop_in.empty()
+                                  ? request_.drop_in_folder + "/" + std::string(kUsualName)
+                                  : desired_.drop_in;
+    if (auto usable = check_folder(folder_of(first)); !usable)
+      return std::unexpected(usable.error());
     std::vector<Candidate> candidates;
     for (const std::string& path : paths(first)) {
       auto candidate = make(path);
@@ -76,17 +81,21 @@ class Maker {
                                    .hint = "name a file in '" + read + "' with --drop-in"});
     }
     if (!files_.exists(read) || files_.list(read)) return {};
-    return std::unexpected(Error{.code = ErrorCode::needs_decision,
-                                 .message = "'" + read + "' is no folder, and our drop-in wants to be in it",
-                                 .where = read,
-                                 .hint = "move the file '" + read + "' into a folder of that name"});
+    return std::unexpected(
+        Error{.code = ErrorCode::needs_decision,
+              .message = "'" + read + "' is no folder, and our drop-in wants to be in it",
+              .where = read,
+              .hint = "move the file '" + read + "' into a folder of that name"});
   }
 
-  /// The wanted one, and names in its folder that are read later: `zz-`, then behind everything that is there.
+  /// The wanted one, and names in its folder that are read later: `zz-`, then behind everything
+  /// that is there.
   [[nodiscard]] std::vector<std::string> paths(const std::string& first) const {
     const std::string folder = folder_of(first);
     std::vector<std::string> paths = {first};
-    const auto offer = [&](const std::string& prefix) { paths.push_back(folder + "/" + prefix + "-" + name_of(first)); };
+    const auto offer = [&](const std::string& prefix) {
+      paths.push_back(folder + "/" + prefix + "-" + name_of(first));
+    };
     offer("zz");
     const auto names = files_.list(folder);
     if (!names || names->empty()) return paths;
@@ -128,7 +137,8 @@ class Maker {
   void add_handlers(Table& table, FileChange& file, Candidate& candidate) const {
     static const Table kNone;
     const Table* handlers = handlers_table(bare_.config);
-    const Parent parent = find_parent(handlers ? *handlers : kNone, default_handler(bare_, known_), desired_);
+    const Parent parent =
+        find_parent(handlers ? *handlers : kNone, default_handler(bare_, known_), desired_);
     const Table& copied = parent.handler ? *parent.handler->table() : kNone;
     if (parent.handler && parent.handler->origin.file && *parent.handler->origin.file != file.path)
       file.sources.push_back(*parent.handler->origin.file);

@@ -8,9 +8,13 @@
 
 namespace ctkit::engine::crio {
 
-/// What the daemon makes of the files, as it holds it once all are read. `events` are recorded only if asked for. Fails with
-/// `daemon_refuses` as the daemon would; what it refuses only when it starts is in `not_serving`.
-Result<EffectiveConfig> effective(const Known& known, const LoadRequest& request, const FileReader& files, bool with_events);
+/// What the daemon makes of the files, as it holds it once all are read. `events` are recorded only
+/// if asked for. Fails with `daemon_refuses` as the daemon would; what it refuses only when it
+/// starts is in `not_serving`.
+Result<EffectiveConfig> effective(const Known& known,
+                                  const LoadRequest& request,
+                                  const FileReader& files,
+                                  bool with_events);
 
 /// The built-in configuration of a release.
 Table built_in(const Known& known);

@@ -33,7 +33,8 @@ bool inherits_default(const Table& handler);
 
 std::vector<Handler> effective_handlers(const EffectiveConfig& config, const Known& known);
 
-/// A stock NVIDIA installer's handler: its path is `…/nvidia-container-runtime` with or without a suffix.
+/// A stock NVIDIA installer's handler: its path is `…/nvidia-container-runtime` with or without a
+/// suffix.
 bool is_stock_handler(const Table& handler);
 
 }  // namespace ctkit::engine::crio

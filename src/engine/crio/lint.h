@@ -11,8 +11,8 @@
 
 namespace ctkit::engine::crio {
 
-/// Problems in everyone's files, for this release. `effective` is what the daemon makes of them, with events, or its
-/// refusal, which becomes a finding. Sorted by place.
+/// Problems in everyone's files, for this release. `effective` is what the daemon makes of them,
+/// with events, or its refusal, which becomes a finding. Sorted by place.
 std::vector<Finding> lint(const Known& known,
                           const LoadRequest& request,
                           const FileReader& files,

@@ -25,11 +25,17 @@ struct LoadRequest {
 
 /// Every file that the daemon reads, in that order (pkg/config: UpdateFromFile, UpdateFromPath):
 /// 1. The main file, if it is there. A folder of that name, or any other failure, stops the daemon.
-/// 2. The drop-in folder, if it is there, or the file of that name. Its entries are gone through in byte order of their
-///    names, each folder in its own place, and every one that is no folder is read, whatever it is called.
-/// 3. A link is read as the file it leads to. One that leads to a folder or to nothing stops the daemon, the drop-in
+/// 2. The drop-in folder, if it is there, or the file of that name. Its entries are gone through in
+/// byte order of their
+///    names, each folder in its own place, and every one that is no folder is read, whatever it is
+///    called.
+/// 3. A link is read as the file it leads to. One that leads to a folder or to nothing stops the
+/// daemon, the drop-in
 ///    folder itself included; one to /dev/null is an empty file.
-/// The first file that the daemon refuses ends it: `daemon_refuses`. `permission` if only we can't read one.
-Result<std::vector<Layer>> load(const FileReader& files, const LoadRequest& request, const Known& known);
+/// The first file that the daemon refuses ends it: `daemon_refuses`. `permission` if only we can't
+/// read one.
+Result<std::vector<Layer>> load(const FileReader& files,
+                                const LoadRequest& request,
+                                const Known& known);
 
 }  // namespace ctkit::engine::crio

@@ -39,8 +39,12 @@ class Comparison {
   void compare(const Change& change) {
     if (is_authored(change.before)) {
       if (is_authored(change.after) && change.after->origin == change.before->origin) return;
-      add(is_authored(change.after) ? Kind::changed : unread_there(*change.before) ? Kind::ignored : Kind::lost, change,
-          change.before->origin, change.after ? change.after->origin : Origin{});
+      add(is_authored(change.after)      ? Kind::changed
+          : unread_there(*change.before) ? Kind::ignored
+                                         : Kind::lost,
+          change,
+          change.before->origin,
+          change.after ? change.after->origin : Origin{});
     } else if (is_authored(change.after)) {
       add(Kind::revived, change, change.after->origin, {});
     } else if (change.before && change.after) {
@@ -71,7 +75,9 @@ class Comparison {
   Preflight& result_;
 };
 
-void compare_handlers(const std::vector<Handler>& today, const std::vector<Handler>& target, Preflight& result) {
+void compare_handlers(const std::vector<Handler>& today,
+                      const std::vector<Handler>& target,
+                      Preflight& result) {
   std::map<std::string, std::pair<const Handler*, const Handler*>> by_name;
   for (const Handler& handler : today)
     by_name[handler.name].first = &handler;
@@ -79,7 +85,9 @@ void compare_handlers(const std::vector<Handler>& today, const std::vector<Handl
     by_name[handler.name].second = &handler;
   for (const auto& [name, both] : by_name) {
     const auto [before, after] = both;
-    if (before && after && before->binary == after->binary && before->is_default == after->is_default) continue;
+    if (before && after && before->binary == after->binary &&
+        before->is_default == after->is_default)
+      continue;
     HandlerChange change{.name = name};
     if (before) change.before = before->binary;
     if (after) change.after = after->binary;
@@ -101,7 +109,10 @@ std::vector<Finding> new_findings(const std::vector<Finding>& today, std::vector
 
 }  // namespace
 
-Preflight make_preflight(const Known& today, const Known& target, const LoadRequest& request, const FileReader& files) {
+Preflight make_preflight(const Known& today,
+                         const Known& target,
+                         const LoadRequest& request,
+                         const FileReader& files) {
   Preflight result{.from = "CRI-O " + today.release.to_string(),
                    .to = "CRI-O " + target.release.to_string(),
                    .diagnostics = target.diagnostics};
@@ -111,7 +122,8 @@ Preflight make_preflight(const Known& today, const Known& target, const LoadRequ
   if (!then) result.refused = then.error();
   if (now) result.not_serving_today = now->not_serving;
   if (then) result.not_serving = then->not_serving;
-  result.findings = new_findings(lint(today, request, files, now, {}), lint(target, request, files, then, {}));
+  result.findings =
+      new_findings(lint(today, request, files, now, {}), lint(target, request, files, then, {}));
   if (now && then) {
     Comparison(*now, *then, result).run();
     compare_handlers(effective_handlers(*now, today), effective_handlers(*then, target), result);

@@ -7,7 +7,11 @@
 
 namespace ctkit::engine::crio {
 
-/// What the files come to under another release, against this one. Keys have the same names in all releases.
-Preflight make_preflight(const Known& today, const Known& target, const LoadRequest& request, const FileReader& files);
+/// What the files come to under another release, against this one. Keys have the same names in all
+/// releases.
+Preflight make_preflight(const Known& today,
+                         const Known& target,
+                         const LoadRequest& request,
+                         const FileReader& files);
 
 }  // namespace ctkit::engine::crio

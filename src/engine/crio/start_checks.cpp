@@ -26,14 +26,16 @@ bool is_log_level(std::string level) {
   for (char& c : level) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  constexpr std::array<std::string_view, 8> kLevels = {"panic", "fatal", "error", "warn", "warning", "info", "debug", "trace"};
+  constexpr std::array<std::string_view, 8> kLevels = {
+      "panic", "fatal", "error", "warn", "warning", "info", "debug", "trace"};
   return std::ranges::find(kLevels, level) != kLevels.end();
 }
 
-/// All annotations that the daemon lets a handler allow are of its own names (pkg/annotations); an entry is a prefix of one or
-/// begins with one. Which of them a release has is not recorded.
+/// All annotations that the daemon lets a handler allow are of its own names (pkg/annotations); an
+/// entry is a prefix of one or begins with one. Which of them a release has is not recorded.
 bool is_own_annotation(std::string_view annotation) {
-  return annotation.contains("crio.io") || annotation.contains("cri-o") || annotation.starts_with("io.containers.trace-syscall");
+  return annotation.contains("crio.io") || annotation.contains("cri-o") ||
+         annotation.starts_with("io.containers.trace-syscall");
 }
 
 bool is_oci(std::string_view type) {
@@ -67,19 +69,24 @@ class Checks {
     const Table* runtime = runtime_table(config_.config);
     const std::string level = runtime ? text_of(*runtime, "log_level") : "";
     if (!runtime || is_log_level(level)) return;
-    problems_.push_back({.fatal = true,
-                         .message = "log_level " + quoted(level) + " is none, and CRI-O does not start",
-                         .origin = origin_of(*runtime, "log_level", {}),
-                         .hint = "one of fatal, panic, error, warn, info, debug, trace"});
+    problems_.push_back(
+        {.fatal = true,
+         .message = "log_level " + quoted(level) + " is none, and CRI-O does not start",
+         .origin = origin_of(*runtime, "log_level", {}),
+         .hint = "one of fatal, panic, error, warn, info, debug, trace"});
   }
 
   void check_default(const Table* handlers) {
-    if (runtime_text(config_.config, "default_runtime").empty()) return;  // the built-in one is then added
+    if (runtime_text(config_.config, "default_runtime").empty())
+      return;  // the built-in one is then added
     if (handlers && find(*handlers, default_)) return;
     const Table* runtime = runtime_table(config_.config);
-    std::string hint = "define [crio.runtime.runtimes." + quote_key(default_) + "], or name another default_runtime";
+    std::string hint = "define [crio.runtime.runtimes." + quote_key(default_) +
+                       "], or name another default_runtime";
     if (known_.regime.drops_runc && default_ == "runc")
-      hint = "an earlier file's default_runtime made this release forget runc; define it again in the last file";
+      hint =
+          "an earlier file's default_runtime made this release forget runc; define it again in the "
+          "last file";
     problems_.push_back({.fatal = true,
                          .handler = default_,
                          .message = "default_runtime is " + quoted(default_) +
@@ -95,29 +102,44 @@ class Checks {
     const Table& started = inherits ? *chosen->table() : own;
     const std::string type = text_of(started, "runtime_type");
     if (!is_oci(type) && type != "vm" && type != "pod") {
-      drop(name, "its runtime_type " + quoted(type) + " is none", origin_of(own, "runtime_type", value.origin),
-           "oci, vm or pod; for NVIDIA's runtime oci", RuleId::handler_dropped);
+      drop(name,
+           "its runtime_type " + quoted(type) + " is none",
+           origin_of(own, "runtime_type", value.origin),
+           "oci, vm or pod; for NVIDIA's runtime oci",
+           RuleId::handler_dropped);
       return;
     }
-    if (!check_path(name, inherits ? default_ : name, own, started, value.origin) || !check_annotations(name, own, value.origin) || !is_oci(type)) return;
+    if (!check_path(name, inherits ? default_ : name, own, started, value.origin) ||
+        !check_annotations(name, own, value.origin) || !is_oci(type))
+      return;
     check_cgroup(name, own, value.origin);
     check_monitor(name, own, value.origin);
   }
 
   /// Whether it stays.
-  bool check_path(const std::string& name, const std::string& program, const Table& own, const Table& started, const Origin& origin) {
+  bool check_path(const std::string& name,
+                  const std::string& program,
+                  const Table& own,
+                  const Table& started,
+                  const Origin& origin) {
     if (!programs_) return true;
     const std::string path = text_of(started, "runtime_path");
     const RuleId rule = name == default_ ? RuleId::default_binary_missing : RuleId::handler_dropped;
     if (path.empty()) {
       if (in_path(files_, program)) return true;
-      drop(name, "it has no runtime_path, and no program " + quoted(program) + " is in PATH", origin,
-           "name the program's absolute path", rule);
+      drop(name,
+           "it has no runtime_path, and no program " + quoted(program) + " is in PATH",
+           origin,
+           "name the program's absolute path",
+           rule);
       return false;
     }
     if (files_.exists(path.starts_with('/') ? path : "/" + path)) return true;
-    drop(name, "its runtime_path " + quoted(path) + " does not exist", origin_of(own, "runtime_path", origin),
-         "install the program first, or take the handler out", rule);
+    drop(name,
+         "its runtime_path " + quoted(path) + " does not exist",
+         origin_of(own, "runtime_path", origin),
+         "install the program first, or take the handler out",
+         rule);
     return false;
   }
 
@@ -127,8 +149,10 @@ class Checks {
     if (!allowed || !allowed->array()) return true;
     for (const Value& item : *allowed->array()) {
       if (!item.string() || is_own_annotation(*item.string())) continue;
-      drop(name, "CRI-O has no annotation " + quoted(*item.string()) + " to allow",
-           item.origin.built_in() ? origin : item.origin, "allowed_annotations takes CRI-O's own annotations only",
+      drop(name,
+           "CRI-O has no annotation " + quoted(*item.string()) + " to allow",
+           item.origin.built_in() ? origin : item.origin,
+           "allowed_annotations takes CRI-O's own annotations only",
            RuleId::handler_dropped);
       return false;
     }
@@ -143,20 +167,24 @@ class Checks {
     if (systemd) {
       if (!cgroup.empty() && cgroup != "pod" && !cgroup.ends_with(".slice"))
         wrong = "must be 'pod' or a systemd slice, not " + quoted(cgroup);
-    } else if (known_.regime.slices_for_cgroupfs ? cgroup != "pod"
-                                                 : !cgroup.empty() && cgroup != "pod" && cgroup != kSystemSlice) {
+    } else if (known_.regime.slices_for_cgroupfs
+                   ? cgroup != "pod"
+                   : !cgroup.empty() && cgroup != "pod" && cgroup != kSystemSlice) {
       wrong = "must be 'pod' with the cgroup manager cgroupfs, not " +
               quoted(cgroup.empty() ? kSystemSlice : std::string_view(cgroup));
     }
     if (wrong.empty()) return;
     const Origin blamed = origin_of(own, "monitor_cgroup", origin);
     const Table* runtime = runtime_table(config_.config);
-    problems_.push_back({.rule = RuleId::monitor_cgroup,
-                         .fatal = true,
-                         .handler = name,
-                         .message = "monitor_cgroup of handler " + quoted(name) + " " + wrong + "; CRI-O does not start",
-                         .origin = blamed.built_in() ? origin_of(*runtime, "cgroup_manager", blamed) : blamed,
-                         .hint = systemd ? "write monitor_cgroup = \"system.slice\"" : "write monitor_cgroup = \"pod\""});
+    problems_.push_back(
+        {.rule = RuleId::monitor_cgroup,
+         .fatal = true,
+         .handler = name,
+         .message =
+             "monitor_cgroup of handler " + quoted(name) + " " + wrong + "; CRI-O does not start",
+         .origin = blamed.built_in() ? origin_of(*runtime, "cgroup_manager", blamed) : blamed,
+         .hint = systemd ? "write monitor_cgroup = \"system.slice\""
+                         : "write monitor_cgroup = \"pod\""});
   }
 
   void check_monitor(const std::string& name, const Table& own, const Origin& origin) {
@@ -171,22 +199,29 @@ class Checks {
       if (files_.exists(path.starts_with('/') ? path : "/" + path)) return;
       wrong = "has the monitor_path " + quoted(path) + ", which does not exist";
     }
-    problems_.push_back({.rule = RuleId::no_monitor,
-                         .fatal = true,
-                         .handler = name,
-                         .message = "handler " + quoted(name) + " " + wrong + "; CRI-O does not start",
-                         .origin = origin_of(own, "monitor_path", origin),
-                         .hint = "give it the monitor_path of the other handlers"});
+    problems_.push_back(
+        {.rule = RuleId::no_monitor,
+         .fatal = true,
+         .handler = name,
+         .message = "handler " + quoted(name) + " " + wrong + "; CRI-O does not start",
+         .origin = origin_of(own, "monitor_path", origin),
+         .hint = "give it the monitor_path of the other handlers"});
   }
 
-  void drop(const std::string& name, const std::string& why, Origin origin, std::string hint, RuleId rule) {
+  void drop(const std::string& name,
+            const std::string& why,
+            Origin origin,
+            std::string hint,
+            RuleId rule) {
     const bool fatal = name == default_;
     problems_.push_back(
         {.rule = fatal && rule == RuleId::handler_dropped ? RuleId::daemon_refuses : rule,
          .fatal = fatal,
          .handler = name,
-         .message = fatal ? "default handler " + quoted(name) + " cannot be used: " + why + "; CRI-O does not start"
-                          : "handler " + quoted(name) + " is left out, with a warning in the log only: " + why,
+         .message = fatal ? "default handler " + quoted(name) + " cannot be used: " + why +
+                                "; CRI-O does not start"
+                          : "handler " + quoted(name) +
+                                " is left out, with a warning in the log only: " + why,
          .origin = std::move(origin),
          .hint = std::move(hint)});
   }
@@ -201,7 +236,9 @@ class Checks {
 
 }  // namespace
 
-std::vector<StartProblem> start_problems(const Known& known, const EffectiveConfig& config, const FileReader& files) {
+std::vector<StartProblem> start_problems(const Known& known,
+                                         const EffectiveConfig& config,
+                                         const FileReader& files) {
   return Checks(known, config, files).run();
 }
 

@@ -20,15 +20,21 @@ struct StartProblem {
   std::string hint = {};
 };
 
-/// What the daemon will find wrong with a configuration that loads (pkg/config: Validate, ValidateRuntimes):
+/// What the daemon will find wrong with a configuration that loads (pkg/config: Validate,
+/// ValidateRuntimes):
 /// 1. log_level must be one, and the default runtime a handler.
-/// 2. A handler of an unknown runtime_type, with an allowed annotation that is none of CRI-O's, or whose runtime_path is not
+/// 2. A handler of an unknown runtime_type, with an allowed annotation that is none of CRI-O's, or
+/// whose runtime_path is not
 ///    there, is left out; the default one stops the daemon.
-///    Without a path the handler's own name is looked up in PATH. A relative path is taken from `/`.
-/// 3. A handler that stays and is of type oci needs its monitor: monitor_path, or conmon in PATH. Its cgroup must be `pod`
+///    Without a path the handler's own name is looked up in PATH. A relative path is taken from
+///    `/`.
+/// 3. A handler that stays and is of type oci needs its monitor: monitor_path, or conmon in PATH.
+/// Its cgroup must be `pod`
 ///    or a slice under systemd, `pod` or empty under cgroupfs. Else the daemon does not start.
 /// Whether a program is there is judged only in a tree that holds programs.
-std::vector<StartProblem> start_problems(const Known& known, const EffectiveConfig& config, const FileReader& files);
+std::vector<StartProblem> start_problems(const Known& known,
+                                         const EffectiveConfig& config,
+                                         const FileReader& files);
 
 /// A recorded tree holds configuration only: what it lacks says nothing.
 bool holds_programs(const FileReader& files);
