@@ -104,6 +104,13 @@ class Diagnosis(CrioCase):
         self.assertEqual(self.findings(), [])
         self.assertNotIn("no runtime here", self.succeed("explain", release="1.34.11").out)
 
+    def test_a_handler_that_cri_o_would_leave_out_is_named_before_the_restart(self):
+        self.write(PACKAGED)
+        self.write({name: "" for name in PROGRAMS if "toolkit" not in name}, mode=0o755)
+        done = self.succeed("plan", release="1.34.11")
+        self.assertIn("handler 'nvidia' is left out, with a warning in the log only", done.err)
+        self.refuse(3, "plan", "--set-as-default", release="1.34.11")
+
     def test_explain_says_what_a_handler_named_again_lost(self):
         self.write({FOLDER + "/10-a": '[crio.runtime.runtimes.nvidia]\nruntime_path = "/a"\nmonitor_path = "/m"\n',
                     FOLDER + "/20-b": '[crio.runtime.runtimes.nvidia]\nruntime_path = "/b"\n'})

@@ -125,8 +125,14 @@ Result<EffectiveConfig> effective(const Known& known,
   EffectiveConfig result;
   if (auto done = Computation(known, result, with_events).run(*std::move(layers)); !done)
     return std::unexpected(done.error());
-  for (const StartProblem& problem : start_problems(known, result, files)) {
-    if (problem.fatal) result.not_serving.push_back(problem.message);
+  for (StartProblem& problem : start_problems(known, result, files)) {
+    if (problem.fatal) {
+      result.not_serving.push_back(std::move(problem.message));
+    } else {
+      result.diagnostics.push_back({.message = std::move(problem.message),
+                                    .origin = std::move(problem.origin),
+                                    .hint = std::move(problem.hint)});
+    }
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace ctkit::engine::crio {

@@ -112,7 +112,7 @@ class Linter {
   }
 
   void start() {
-    for (const StartProblem& problem : start_problems(known_, config_, files_)) {
+    for (const StartProblem& problem : problems_) {
       add(problem.rule,
           problem.fatal ? Severity::error : Severity::warning,
           problem.origin,
@@ -210,7 +210,9 @@ class Linter {
 
   void spellings() {
     for (const Diagnostic& diagnostic : config_.diagnostics) {
-      if (diagnostic.origin.built_in()) continue;
+      const bool told = std::ranges::find(problems_, diagnostic.message, &StartProblem::message) !=
+                        problems_.end();
+      if (told || diagnostic.origin.built_in()) continue;
       add(RuleId::two_spellings,
           Severity::warning,
           diagnostic.origin,
@@ -264,6 +266,7 @@ class Linter {
   const FileReader& files_;
   const EffectiveConfig& config_;
   const FileModes& modes_;
+  std::vector<StartProblem> problems_ = start_problems(known_, config_, files_);
   std::vector<Finding> findings_ = {};
 };
 
