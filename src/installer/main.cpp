@@ -6,9 +6,12 @@
 #include <system_error>
 
 #include "engine/diagnostic.h"
+#include "installer/cdi_cli.h"
+#include "installer/cdi_commands.h"
 #include "installer/cli.h"
 #include "installer/exit_code.h"
 #include "installer/host/posix_file_system.h"
+#include "installer/host/posix_tree.h"
 #include "installer/install.h"
 #include "installer/observe.h"
 #include "installer/report_json.h"
@@ -62,6 +65,31 @@ int run_request(Request request) {
   return static_cast<int>(request.exit_code && differs ? ExitCode::differences : ExitCode::done);
 }
 
+int run_cdi_request(CdiRequest request) {
+  const auto here = host::PosixFileSystem::open("/");
+  if (!here) return fail(here.error());
+  const HostRoot root = find_host_root(**here, absolute(request.root));
+  if (!request.output.empty() && request.output != "-" && root.folder == "/") request.output = absolute(request.output);
+  const auto files = host::PosixFileSystem::open(root.folder);
+  if (!files) return fail(files.error());
+  const auto tree = host::PosixTree::open(root.folder);
+  if (!tree) return fail(tree.error());
+  const auto outcome = run_cdi(request, root, **here, **files, **tree);
+  if (!outcome) return fail(outcome.error());
+  std::cerr << outcome->messages;
+  std::cout << outcome->text;
+  if (!std::cout.flush()) {
+    std::cerr << "ctkit: cannot write the result to standard output\n";
+    return static_cast<int>(ExitCode::failed);
+  }
+  return static_cast<int>(request.exit_code && outcome->problems ? ExitCode::differences : ExitCode::done);
+}
+
+int print(const Printed& printed) {
+  (printed.mistake ? std::cerr : std::cout) << printed.text;
+  return static_cast<int>(printed.mistake ? ExitCode::usage : ExitCode::done);
+}
+
 }  // namespace
 }  // namespace ctkit::installer
 
@@ -69,11 +97,12 @@ int main(int argc, char** argv) {
   using namespace ctkit::installer;
   try {
     const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
-    auto parsed = parse_command_line(words);
-    if (const auto* printed = std::get_if<Printed>(&parsed)) {
-      (printed->mistake ? std::cerr : std::cout) << printed->text;
-      return static_cast<int>(printed->mistake ? ExitCode::usage : ExitCode::done);
+    if (const auto cdi = parse_cdi_command_line(words)) {
+      if (const auto* printed = std::get_if<Printed>(&*cdi)) return print(*printed);
+      return run_cdi_request(std::get<CdiRequest>(*cdi));
     }
+    auto parsed = parse_command_line(words);
+    if (const auto* printed = std::get_if<Printed>(&parsed)) return print(*printed);
     return run_request(std::get<Request>(parsed));
   } catch (const std::exception& error) {
     std::cerr << "ctkit: this is a bug: " << error.what() << '\n';

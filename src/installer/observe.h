@@ -24,4 +24,7 @@ HostRoot find_host_root(const engine::FileReader& here, const std::string& folde
 engine::Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here,
                                                                const HostRoot& root, const Request& request);
 
+/// The release that the request or the capture names, as written; "" if neither does.
+engine::Result<std::string> observe_release(const engine::FileReader& here, const HostRoot& root, const std::string& requested);
+
 }  // namespace ctkit::installer
