@@ -106,7 +106,7 @@ Verdict check_version(const Spec& spec, const LevelRules& rules) {
                       std::string(rules.newest_version),
                   spec.version_line);
   }
-  const auto minimum = minimum_version(spec);
+  const auto minimum = minimum_version(spec, rules.newest_version);
   if (!minimum) return kDies;
   if (rank_of(version) < rank_of(*minimum)) {
     return refuse(ProblemClass::minimum_version, "cdiVersion must be at least " + std::string(*minimum), spec.version_line);
@@ -237,9 +237,11 @@ Verdict check_device(const Device& device, const LevelRules& rules) {
 
 }  // namespace
 
-std::optional<std::string_view> minimum_version(const Spec& spec) {
+std::optional<std::string_view> minimum_version(const Spec& spec, std::string_view newest) {
   std::string_view minimum = "0.3.0";
   for (const Requirement& requirement : kRequirements) {
+    // A library has no requirements of versions after it.
+    if (rank_of(requirement.version) > rank_of(newest)) break;
     const Use use = requirement.uses(spec);
     if (use == Use::dies) return std::nullopt;
     if (use == Use::yes) minimum = requirement.version;

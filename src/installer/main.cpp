@@ -3,13 +3,16 @@
 #include <iostream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "engine/diagnostic.h"
 #include "installer/cdi_cli.h"
 #include "installer/cdi_commands.h"
 #include "installer/cli.h"
 #include "installer/exit_code.h"
+#include "installer/host/cdi_hooks.h"
 #include "installer/host/posix_file_system.h"
 #include "installer/host/posix_tree.h"
 #include "installer/install.h"
@@ -85,6 +88,21 @@ int run_cdi_request(CdiRequest request) {
   return static_cast<int>(request.exit_code && outcome->problems ? ExitCode::differences : ExitCode::done);
 }
 
+/// `ctkit cdi-hook …`, or this binary under the name that CDI specs call.
+bool is_hook(std::span<const char* const> words) {
+  if (words.empty()) return false;
+  const std::string_view name = words[0];
+  return name.substr(name.rfind('/') + 1) == "nvidia-cdi-hook" ||
+         (words.size() > 1 && std::string_view(words[1]) == "cdi-hook");
+}
+
+int run_hook(std::span<const char* const> words) {
+  const std::string_view name = words[0];
+  const bool by_name = name.substr(name.rfind('/') + 1) == "nvidia-cdi-hook";
+  const auto rest = words.subspan(by_name ? 1 : 2);
+  return host::run_cdi_hook(std::vector<std::string>(rest.begin(), rest.end()));
+}
+
 int print(const Printed& printed) {
   (printed.mistake ? std::cerr : std::cout) << printed.text;
   return static_cast<int>(printed.mistake ? ExitCode::usage : ExitCode::done);
@@ -97,6 +115,7 @@ int main(int argc, char** argv) {
   using namespace ctkit::installer;
   try {
     const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
+    if (is_hook(words)) return run_hook(words);
     if (const auto cdi = parse_cdi_command_line(words)) {
       if (const auto* printed = std::get_if<Printed>(&*cdi)) return print(*printed);
       return run_cdi_request(std::get<CdiRequest>(*cdi));
