@@ -202,10 +202,16 @@ void find_binaries(Search& search, Inventory& inventory) {
   }
 }
 
-void find_firmware(Search& search, Inventory& inventory, const std::string& kernel) {
+// Where firmware_class looks, in its order.
+void find_firmware(Search& search, Inventory& inventory, const InventoryRequest& request) {
   const std::string base = "/lib/firmware";
-  for (const std::string& folder : {base + "/updates/" + kernel, base + "/updates", base + "/" + kernel, base}) {
-    if (folder.ends_with('/')) continue;
+  std::vector<std::string> folders;
+  if (!request.firmware_folder.empty()) folders.push_back(clean(request.firmware_folder));
+  if (!request.kernel_release.empty()) folders.push_back(base + "/updates/" + request.kernel_release);
+  folders.push_back(base + "/updates");
+  if (!request.kernel_release.empty()) folders.push_back(base + "/" + request.kernel_release);
+  folders.push_back(base);
+  for (const std::string& folder : folders) {
     for (const std::string& path : search.glob(folder + "/nvidia/" + inventory.version, "gsp*.bin")) {
       inventory.firmware.push_back(search.file(path));
     }
@@ -293,7 +299,7 @@ Result<Inventory> take_inventory(const Tree& driver_root, const Tree& dev_root, 
   }
   find_libraries(search, inventory);
   find_binaries(search, inventory);
-  find_firmware(search, inventory, request.kernel_release);
+  find_firmware(search, inventory, request);
   find_sockets(search, inventory);
   for (const std::string_view node : {"/dev/nvidiactl", "/dev/nvidia-uvm"}) {
     if (std::ranges::find(inventory.nodes, node, &DriverNode::path) == inventory.nodes.end()) {

@@ -48,6 +48,7 @@ struct Inventory {
 
 struct InventoryRequest {
   std::string kernel_release = {};  ///< firmware may be kept for a kernel
+  std::string firmware_folder = {}; ///< where the kernel is told to look first; "": nowhere
   std::string module_version = {};  ///< of the loaded kernel module; "": not known
   bool root_is_host = false;        ///< the driver root is the host's own /
 };

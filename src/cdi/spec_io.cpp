@@ -128,12 +128,37 @@ bool is_plain(const std::string& text) {
   return value && value->kind == YamlKind::text && !date;
 }
 
+/// JSON text as go-yaml takes it too: what that calls a control character is escaped.
+std::string dump(const ordered_json& value, int indent) {
+  const std::string json = value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::string_view rest = std::string_view(json).substr(i);
+    const auto second = static_cast<unsigned char>(rest.size() > 1 ? rest[1] : 0);
+    if (rest.front() == '\x7F') {
+      text += "\\u007f";
+    } else if (rest.front() == '\xC2' && second < 0xA0 && second != 0x85) {
+      text += "\\u00";
+      text += kHex[second >> 4U];
+      text += kHex[second & 0xFU];
+      ++i;
+    } else if (rest.starts_with("\xEF\xBF\xBE") || rest.starts_with("\xEF\xBF\xBF")) {
+      text += rest[2] == '\xBE' ? "\\ufffe" : "\\uffff";
+      i += 2;
+    } else {
+      text += rest.front();
+    }
+  }
+  return text;
+}
+
 std::string quote(const std::string& text) {
   if (is_plain(text)) return text;
   bool printable = true;
   for (const char c : text) printable = printable && c >= ' ' && c < '\x7F';
   // JSON's strings are YAML's double-quoted ones, apart from \/ and surrogates, which this writer has not.
-  if (!printable) return ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  if (!printable) return dump(text, -1);
   std::string quoted = "'";
   for (const char c : text) {
     quoted += c;
@@ -162,7 +187,6 @@ void write_value(std::string& text, const ordered_json& value, std::size_t inden
 }
 
 void write_yaml(std::string& text, const ordered_json& value, std::size_t indent) {
-  constexpr std::size_t kStep = 4;
   if (value.is_array()) {
     for (const ordered_json& item : value) {
       text.append(indent, ' ').append("-");
@@ -177,9 +201,11 @@ void write_yaml(std::string& text, const ordered_json& value, std::size_t indent
     }
     return;
   }
+  // What is inside begins at the next of every fourth column.
+  constexpr std::size_t kStep = 4;
   for (const auto& [key, item] : value.items()) {
     text.append(indent, ' ').append(quote(key)).append(":");
-    write_value(text, item, indent + kStep);
+    write_value(text, item, (indent / kStep + 1) * kStep);
   }
 }
 
@@ -192,7 +218,7 @@ std::string render_yaml(const Spec& spec) {
 }
 
 std::string render_json(const Spec& spec) {
-  return to_json(spec).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return dump(to_json(spec), 2) + "\n";
 }
 
 }  // namespace ctkit::cdi

@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::string_view kModuleVersion = "/proc/driver/nvidia/version";
 constexpr std::string_view kKernelRelease = "/proc/sys/kernel/osrelease";
+constexpr std::string_view kFirmwareFolder = "/sys/module/firmware_class/parameters/path";
 constexpr unsigned kSpecMode = 0644;
 
 /// Absent files are "".
@@ -112,6 +113,7 @@ Result<cdi::Spec> make_spec(const CdiRequest& request, const engine::FileReader&
   const auto inventory =
       cdi::take_inventory(**driver, **dev,
                           {.kernel_release = std::move(kernel),
+                           .firmware_folder = read_line(files, kFirmwareFolder),
                            .module_version = cdi::parse_module_version(read_line(files, kModuleVersion)),
                            .root_is_host = roots.driver == "/"});
   if (!inventory) return std::unexpected(inventory.error());

@@ -30,25 +30,25 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
 
 /// Makes the container's root ours, in a mount namespace of our own. False: errno says why.
 bool enter(int root) {
+  // Cloned first: in the new namespace the open folder would be of a mount that belongs to another one.
+  const int tree = ::open_tree(root, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+  if (tree < 0) return false;
   if (::unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET) != 0) return false;
   mount_attr propagation{};
   propagation.propagation = MS_SLAVE;
   if (::mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &propagation, sizeof propagation) != 0) return false;
-  const int tree = ::open_tree(root, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
-  if (tree < 0) return false;
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID;
-  // Of a mount in the container that does not allow it we can do without.
-  ::mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes);
-  if (::move_mount(tree, "", root, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) return false;
+  if (::mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0) return false;
+  // Over the host's root, so that no name of a folder is needed.
+  if (::move_mount(tree, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) != 0) return false;
   if (::fchdir(tree) != 0) return false;
   if (::syscall(SYS_pivot_root, ".", ".") == 0) {
     // The host's mounts are stacked on ours now; away with them.
     return ::umount2(".", MNT_DETACH) == 0 && ::chdir("/") == 0;
   }
   // An initramfs can't be pivoted away from.
-  return ::move_mount(tree, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) == 0 && ::chroot(".") == 0 &&
-         ::chdir("/") == 0;
+  return ::chroot(".") == 0 && ::chdir("/") == 0;
 }
 
 [[noreturn]] void become_ldconfig(int program, int root) {
