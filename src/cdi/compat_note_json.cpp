@@ -7,11 +7,13 @@ namespace ctkit::cdi {
 using nlohmann::json;
 
 bool parse_compat_note(std::string_view section, CompatNote& note) {
-  // An ELF note: sizes of name and text, a type, then both, each padded to 4 bytes. CUDA is little-endian everywhere.
+  // An ELF note: sizes of name and text, a type, then both, each padded to 4 bytes. CUDA is
+  // little-endian everywhere.
   constexpr std::size_t kHeader = 12;
   const auto number = [section](std::size_t at) {
     std::size_t value = 0;
-    for (std::size_t i = 0; i < 4; ++i) value |= static_cast<std::size_t>(static_cast<unsigned char>(section[at + i])) << (8 * i);
+    for (std::size_t i = 0; i < 4; ++i)
+      value |= static_cast<std::size_t>(static_cast<unsigned char>(section[at + i])) << (8 * i);
     return value;
   };
   if (section.size() < kHeader) return false;

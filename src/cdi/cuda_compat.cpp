@@ -40,14 +40,17 @@ int major_of(std::string_view version) {
 
 bool is_useful(const CompatNote& note, std::string_view library, const HostVersions& host) {
   if (!host.driver.empty() && !note.drivers.empty()) {
-    return std::ranges::find(note.drivers, major_of(host.driver)) != note.drivers.end() && is_newer(library, host.driver);
+    return std::ranges::find(note.drivers, major_of(host.driver)) != note.drivers.end() &&
+           is_newer(library, host.driver);
   }
   return !note.cuda_version.empty() && !host.cuda.empty() && is_newer(note.cuda_version, host.cuda);
 }
 
 }  // namespace
 
-CompatChoice choose_compat_folder(const Tree& container, std::string_view folder, const HostVersions& host) {
+CompatChoice choose_compat_folder(const Tree& container,
+                                  std::string_view folder,
+                                  const HostVersions& host) {
   constexpr std::string_view kLibrary = "libcuda.so.";
   CompatChoice choice;
   RealPaths paths(container);
@@ -55,16 +58,19 @@ CompatChoice choose_compat_folder(const Tree& container, std::string_view folder
   if (!real) return choice;
   std::vector<std::string> libraries;
   for (const std::string& name : paths.names_in(real->path)) {
-    if (matches(name, "libcuda.so.*.*") && paths.has_file(join(real->path, name))) libraries.push_back(join(real->path, name));
+    if (matches(name, "libcuda.so.*.*") && paths.has_file(join(real->path, name)))
+      libraries.push_back(join(real->path, name));
   }
   if (libraries.empty()) return choice;
   if (libraries.size() > 1) {
-    choice.warnings.push_back("there is more than one CUDA compat library in '" + real->path + "'; none is used");
+    choice.warnings.push_back("there is more than one CUDA compat library in '" + real->path +
+                              "'; none is used");
     return choice;
   }
   const std::string_view version = base_name(libraries.front()).substr(kLibrary.size());
   CompatNote note;
-  const auto section = read_elf_section(container, libraries.front(), ".note.cuda.fwd_compatibility");
+  const auto section =
+      read_elf_section(container, libraries.front(), ".note.cuda.fwd_compatibility");
   if (!section) choice.warnings.push_back(section.error().message);
   const bool useful = section && parse_compat_note(*section, note)
                           ? is_useful(note, version, host)

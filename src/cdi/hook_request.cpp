@@ -14,7 +14,9 @@ using engine::Result;
 
 namespace {
 
-Error mistake(std::string message) { return {.code = ErrorCode::usage, .message = std::move(message)}; }
+Error mistake(std::string message) {
+  return {.code = ErrorCode::usage, .message = std::move(message)};
+}
 
 struct HookName {
   std::string_view name = {};
@@ -44,7 +46,9 @@ std::optional<Flag> as_flag(std::string_view word) {
   return Flag{.name = word.substr(0, equals), .value = word.substr(equals + 1)};
 }
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos; }
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\f\v") == std::string_view::npos;
+}
 
 class Parser {
  public:
@@ -61,7 +65,8 @@ class Parser {
     request_.name = arguments_[at_++];
     const auto known = std::ranges::find(kHooks, request_.name, &HookName::name);
     request_.hook = known == kHooks.end() ? ContainerHook::unsupported : known->hook;
-    if (request_.hook == ContainerHook::unsupported || request_.hook == ContainerHook::noop) return request_;
+    if (request_.hook == ContainerHook::unsupported || request_.hook == ContainerHook::noop)
+      return request_;
     while (at_ < arguments_.size()) {
       const std::string& word = arguments_[at_++];
       if (word == "--") break;
@@ -140,7 +145,8 @@ class Parser {
       return std::unexpected(mistake("'" + mode_ + "' is no octal mode"));
     }
     request_.mode = mode;
-    if (std::ranges::any_of(request_.paths, is_blank)) return std::unexpected(mistake("paths must not be empty"));
+    if (std::ranges::any_of(request_.paths, is_blank))
+      return std::unexpected(mistake("paths must not be empty"));
     return {};
   }
 
@@ -152,15 +158,19 @@ class Parser {
 
 }  // namespace
 
-Result<HookRequest> parse_hook_command(std::span<const std::string> arguments) { return Parser(arguments).run(); }
+Result<HookRequest> parse_hook_command(std::span<const std::string> arguments) {
+  return Parser(arguments).run();
+}
 
 Result<LinkWords> parse_link(std::string_view text) {
   constexpr std::string_view kSeparator = "::";
   const std::size_t at = text.find(kSeparator);
-  if (at == std::string_view::npos || text.find(kSeparator, at + kSeparator.size()) != std::string_view::npos) {
+  if (at == std::string_view::npos ||
+      text.find(kSeparator, at + kSeparator.size()) != std::string_view::npos) {
     return std::unexpected(mistake("invalid symlink specification " + std::string(text)));
   }
-  return LinkWords{.target = std::string(text.substr(0, at)), .link = std::string(text.substr(at + kSeparator.size()))};
+  return LinkWords{.target = std::string(text.substr(0, at)),
+                   .link = std::string(text.substr(at + kSeparator.size()))};
 }
 
 }  // namespace ctkit::cdi

@@ -23,21 +23,22 @@ enum class ContainerHook {
 /// What `nvidia-cdi-hook ARG…` asks for.
 struct HookRequest {
   ContainerHook hook = ContainerHook::none;
-  std::string name = {};               ///< as given
+  std::string name = {};  ///< as given
   bool quiet = false;
-  std::string container_spec = {};     ///< a file with the state; "" or "-": standard input
-  std::vector<std::string> links = {};    ///< TARGET::LINK
+  std::string container_spec = {};      ///< a file with the state; "" or "-": standard input
+  std::vector<std::string> links = {};  ///< TARGET::LINK
   std::vector<std::string> folders = {};
   std::string ldconfig = "/sbin/ldconfig";
   std::string host_driver_version = {};
   std::string host_cuda_version = {};
   std::string compat_folder = "/usr/local/cuda/compat";
   std::vector<std::string> paths = {};
-  unsigned mode = 0;                   ///< chmod: 12 bits
+  unsigned mode = 0;  ///< chmod: 12 bits
 };
 
-/// The contract of NVIDIA's binary, v1.20.0: what it does not know by name is `none` or `unsupported` (a newer spec must not
-/// keep containers from starting), but a wrong flag of a known hook is `usage`.
+/// The contract of NVIDIA's binary, v1.20.0: what it does not know by name is `none` or
+/// `unsupported` (a newer spec must not keep containers from starting), but a wrong flag of a known
+/// hook is `usage`.
 engine::Result<HookRequest> parse_hook_command(std::span<const std::string> arguments);
 
 /// TARGET::LINK in its two parts; `usage` if it is not that.

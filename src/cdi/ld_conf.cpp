@@ -12,7 +12,8 @@ namespace ctkit::cdi {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-constexpr std::size_t kMostFiles = 1000;  // more is no configuration, but an attempt to keep us busy
+constexpr std::size_t kMostFiles =
+    1000;  // more is no configuration, but an attempt to keep us busy
 
 #if defined(__x86_64__)
 constexpr std::string_view kTriplet = "x86_64-linux-gnu";
@@ -43,11 +44,13 @@ std::string_view trim(std::string_view text) {
 /// The files that an include's pattern names; a `*` in a folder's name is not followed.
 std::vector<std::string> included(const Tree& container, std::string_view pattern) {
   std::vector<std::string> files;
-  const std::string path = pattern.starts_with('/') ? std::string(pattern) : "/etc/" + std::string(pattern);
+  const std::string path =
+      pattern.starts_with('/') ? std::string(pattern) : "/etc/" + std::string(pattern);
   const auto names = container.names_in(folder_of(path));
   if (!names) return files;
   for (const std::string& name : *names) {
-    if (matches(name, base_name(path)) && !(name.starts_with('.') && !base_name(path).starts_with('.'))) {
+    if (matches(name, base_name(path)) &&
+        !(name.starts_with('.') && !base_name(path).starts_with('.'))) {
       files.push_back(join(folder_of(path), name));
     }
   }
@@ -72,11 +75,17 @@ std::vector<std::string> system_library_folders(bool debian_like) {
   return folders;
 }
 
-bool is_debian_like(const Tree& container) { return has_file(container, "/etc/debian_version"); }
+bool is_debian_like(const Tree& container) {
+  return has_file(container, "/etc/debian_version");
+}
 
-bool uses_musl(const Tree& container) { return has_file(container, "/etc/alpine-release"); }
+bool uses_musl(const Tree& container) {
+  return has_file(container, "/etc/alpine-release");
+}
 
-std::string_view musl_path_file() { return kMuslFile; }
+std::string_view musl_path_file() {
+  return kMuslFile;
+}
 
 std::vector<std::string> configured_library_folders(const Tree& container) {
   std::vector<std::string> folders;
@@ -99,7 +108,8 @@ std::vector<std::string> configured_library_folders(const Tree& container) {
         folders.emplace_back(line);
         continue;
       }
-      for (std::string& path : included(container, trim(line.substr(kInclude.size())))) files.push_back(std::move(path));
+      for (std::string& path : included(container, trim(line.substr(kInclude.size()))))
+        files.push_back(std::move(path));
     }
   }
   return folders;

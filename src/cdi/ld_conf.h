@@ -8,8 +8,8 @@
 
 namespace ctkit::cdi {
 
-/// The folders the container's linker knows without being told, as its distribution builds it: Debian and its children, or
-/// others. Of this machine's architecture.
+/// The folders the container's linker knows without being told, as its distribution builds it:
+/// Debian and its children, or others. Of this machine's architecture.
 std::vector<std::string> system_library_folders(bool debian_like);
 
 /// Whether the container is of the Debian family: it has a file /etc/debian_version.

@@ -17,7 +17,11 @@ constexpr std::array<LevelRules, 8> kLevels = {{
     {.level = v0_8_1, .name = "0.8.1", .newest_version = "0.8.0"},
     {.level = v1_0_0, .name = "1.0.0", .newest_version = "1.0.0", .wants_devices = true},
     {.level = v1_0_1, .name = "1.0.1", .newest_version = "1.0.0", .wants_devices = true},
-    {.level = v1_1_0, .name = "1.1.0", .newest_version = "1.1.0", .wants_devices = true, .root_clos = true},
+    {.level = v1_1_0,
+     .name = "1.1.0",
+     .newest_version = "1.1.0",
+     .wants_devices = true,
+     .root_clos = true},
     {.level = v1_1_1_pre,
      .name = "1.1.1-pre",
      .newest_version = "1.1.0",
@@ -28,7 +32,8 @@ constexpr std::array<LevelRules, 8> kLevels = {{
      .no_folders_means_usual = true},
 }};
 
-/// From this release on, up to the next row. go.mod of each tag; within a row no recorded case differs.
+/// From this release on, up to the next row. go.mod of each tag; within a row no recorded case
+/// differs.
 struct Row {
   int major = 0;
   int minor = 0;
@@ -53,9 +58,13 @@ constexpr std::tuple kNewest(2, 4);
 
 }  // namespace
 
-std::span<const LevelRules> levels() { return kLevels; }
+std::span<const LevelRules> levels() {
+  return kLevels;
+}
 
-const LevelRules& rules_of(Level level) { return kLevels[static_cast<std::size_t>(level)]; }
+const LevelRules& rules_of(Level level) {
+  return kLevels[static_cast<std::size_t>(level)];
+}
 
 std::optional<Level> find_level(std::string_view name) {
   const auto found = std::ranges::find(kLevels, name, &LevelRules::name);
@@ -67,7 +76,8 @@ std::optional<Level> level_of_containerd(int major, int minor, int patch) {
   if (std::tuple(major, minor) > kNewest) return std::nullopt;
   std::optional<Level> level;
   for (const Row& row : kReleases) {
-    if (std::tuple(row.major, row.minor, row.patch) <= std::tuple(major, minor, patch)) level = row.level;
+    if (std::tuple(row.major, row.minor, row.patch) <= std::tuple(major, minor, patch))
+      level = row.level;
   }
   return level;
 }

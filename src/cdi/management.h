@@ -13,12 +13,14 @@ struct ManagementRequest {
   std::string hook_path = {};    ///< on the host
   std::string driver_root = {};  ///< on the host
   std::string dev_root = {};     ///< on the host
-  /// A device node whose host path is its container path needs none: true if we saw the roots where the host has them.
+  /// A device node whose host path is its container path needs none: true if we saw the roots where
+  /// the host has them.
   bool same_view = false;
 };
 
-/// The spec of one device `all` for containers that manage GPUs: every node, library, binary, firmware and socket, and the hooks
-/// that make them usable (nvidia-container-toolkit v1.20.0, management mode). Its version is the smallest that fits.
+/// The spec of one device `all` for containers that manage GPUs: every node, library, binary,
+/// firmware and socket, and the hooks that make them usable (nvidia-container-toolkit v1.20.0,
+/// management mode). Its version is the smallest that fits.
 Spec make_management_spec(const Inventory& inventory, const ManagementRequest& request);
 
 /// The file's customary name, such as `management.nvidia.com-gpu.yaml`.

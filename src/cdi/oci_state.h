@@ -19,7 +19,8 @@ engine::Result<ContainerState> parse_container_state(std::string_view text);
 /// `root.path` of a bundle's config.json; "" if it has none. `usage` if it is no JSON object.
 engine::Result<std::string> parse_root_path(std::string_view config);
 
-/// The root's absolute path: a relative one is below the bundle. `usage` for none and for `/`, which would be the host.
+/// The root's absolute path: a relative one is below the bundle. `usage` for none and for `/`,
+/// which would be the host.
 engine::Result<std::string> container_root(const ContainerState& state, std::string_view root_path);
 
 }  // namespace ctkit::cdi

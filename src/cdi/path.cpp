@@ -34,7 +34,9 @@ std::string_view folder_of(std::string_view path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view base_name(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 std::string_view extension_of(std::string_view path) {
   const std::string_view name = base_name(path);

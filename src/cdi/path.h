@@ -5,8 +5,8 @@
 
 namespace ctkit::cdi {
 
-/// An absolute path without `.`, `..`, doubled and trailing slashes; `..` does not leave the root. A relative path is taken
-/// from the root.
+/// An absolute path without `.`, `..`, doubled and trailing slashes; `..` does not leave the root.
+/// A relative path is taken from the root.
 std::string clean(std::string_view path);
 
 std::string join(std::string_view folder, std::string_view name);

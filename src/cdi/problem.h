@@ -42,8 +42,8 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
-/// What becomes of the library on a folder that it can't survive: nothing, it dies and takes its caller along, or it never
-/// comes back.
+/// What becomes of the library on a folder that it can't survive: nothing, it dies and takes its
+/// caller along, or it never comes back.
 enum class Crash { none, panic, hang };
 
 }  // namespace ctkit::cdi

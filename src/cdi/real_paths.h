@@ -12,8 +12,8 @@ namespace ctkit::cdi {
 /// Where a path ends when all links are followed inside the tree.
 struct RealPath {
   std::string path = {};
-  /// A link on the way was absolute: who follows it from outside the tree, as a container runtime does on the host, ends
-  /// elsewhere.
+  /// A link on the way was absolute: who follows it from outside the tree, as a container runtime
+  /// does on the host, ends elsewhere.
   bool through_absolute_link = false;
 };
 

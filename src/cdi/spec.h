@@ -8,9 +8,9 @@
 
 namespace ctkit::cdi {
 
-/// A CDI spec as its file says it, all fields of all versions (specs-go/config.go). `line` is where an item stands in the
-/// file, from 1, 0 in one that we made. `null` tells that the file has `null` in the item's place: the library then holds a
-/// nil pointer.
+/// A CDI spec as its file says it, all fields of all versions (specs-go/config.go). `line` is where
+/// an item stands in the file, from 1, 0 in one that we made. `null` tells that the file has `null`
+/// in the item's place: the library then holds a nil pointer.
 struct DeviceNode {
   std::string path = {};
   std::string host_path = {};  ///< empty: the same as `path`

@@ -44,8 +44,9 @@ bool is_object(FieldType type);
 /// What a list holds; the type itself if it is no list.
 FieldType element_of(FieldType type);
 
-/// The field that encoding/json would take for the key: the one with that name, else one that differs in case only (Unicode's
-/// folding: the Kelvin sign is a k, the long s an s). Null if this level knows none.
+/// The field that encoding/json would take for the key: the one with that name, else one that
+/// differs in case only (Unicode's folding: the Kelvin sign is a k, the long s an s). Null if this
+/// level knows none.
 const Field* find_field(FieldType owner, std::string_view key, Level level);
 
 /// Go's name of the type, for messages.

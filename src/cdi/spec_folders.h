@@ -28,15 +28,17 @@ struct LoadedSpec {
 
 /// What a library makes of spec folders.
 struct SpecFolders {
-  std::map<std::string, std::string> devices = {};             ///< vendor/class=name → the file that provides it
-  std::map<std::string, std::vector<Problem>> problems = {};   ///< by file
-  std::vector<LoadedSpec> specs = {};                          ///< in the order they were read
-  Crash crash = Crash::none;                                   ///< then the rest is what came before it
+  std::map<std::string, std::string> devices =
+      {};  ///< vendor/class=name → the file that provides it
+  std::map<std::string, std::vector<Problem>> problems = {};  ///< by file
+  std::vector<LoadedSpec> specs = {};                         ///< in the order they were read
+  Crash crash = Crash::none;  ///< then the rest is what came before it
   std::string crash_file = {};
 };
 
-/// Reads the folders as the library's cache does (pkg/cdi/cache.go, spec-dirs.go): `.json` and `.yaml` in each folder itself,
-/// sorted; of one device in several files the highest folder wins, and within a folder nobody.
+/// Reads the folders as the library's cache does (pkg/cdi/cache.go, spec-dirs.go): `.json` and
+/// `.yaml` in each folder itself, sorted; of one device in several files the highest folder wins,
+/// and within a folder nobody.
 SpecFolders read_spec_folders(const Tree& tree, std::span<const std::string> folders, Level level);
 
 }  // namespace ctkit::cdi

@@ -24,7 +24,9 @@ void put_number(ordered_json& object, const char* key, const std::optional<T>& n
   if (number) object[key] = *number;
 }
 
-void put_texts(ordered_json& object, const char* key, const std::map<std::string, std::string>& texts) {
+void put_texts(ordered_json& object,
+               const char* key,
+               const std::map<std::string, std::string>& texts) {
   if (!texts.empty()) object[key] = texts;
 }
 
@@ -74,7 +76,8 @@ ordered_json to_json(const NetDevice& device) {
 
 template <typename T>
 void put_items(ordered_json& object, const char* key, const std::vector<T>& items) {
-  for (const T& item : items) object[key].push_back(to_json(item));
+  for (const T& item : items)
+    object[key].push_back(to_json(item));
 }
 
 ordered_json to_json(const ContainerEdits& edits) {
@@ -110,8 +113,9 @@ bool is_letter_or_digit(char c) {
 /// Whether every YAML reader takes the text for itself when it stands there without quotes.
 bool is_plain(const std::string& text) {
   if (text.empty() || text.ends_with(':')) return false;
-  const bool starts_well = is_letter_or_digit(text.front()) || text.front() == '/' || text.front() == '_' ||
-                           (text.starts_with("--") && text.size() > 2 && is_letter_or_digit(text[2]));
+  const bool starts_well =
+      is_letter_or_digit(text.front()) || text.front() == '/' || text.front() == '_' ||
+      (text.starts_with("--") && text.size() > 2 && is_letter_or_digit(text[2]));
   if (!starts_well) return false;
   bool letters = false;
   bool colon = false;
@@ -156,8 +160,10 @@ std::string dump(const ordered_json& value, int indent) {
 std::string quote(const std::string& text) {
   if (is_plain(text)) return text;
   bool printable = true;
-  for (const char c : text) printable = printable && c >= ' ' && c < '\x7F';
-  // JSON's strings are YAML's double-quoted ones, apart from \/ and surrogates, which this writer has not.
+  for (const char c : text)
+    printable = printable && c >= ' ' && c < '\x7F';
+  // JSON's strings are YAML's double-quoted ones, apart from \/ and surrogates, which this writer
+  // has not.
   if (!printable) return dump(text, -1);
   std::string quoted = "'";
   for (const char c : text) {

@@ -78,12 +78,16 @@ std::optional<std::int64_t> integer_of(const YamlValue& value) {
 
 std::optional<std::uint32_t> uint32_of(const YamlValue& value) {
   const auto number = integer_of(value);
-  if (!number || *number < 0 || *number > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  if (value.kind == YamlKind::floating && std::signbit(value.floating)) return std::nullopt;  // "-0"
+  if (!number || *number < 0 || *number > std::numeric_limits<std::uint32_t>::max())
+    return std::nullopt;
+  if (value.kind == YamlKind::floating && std::signbit(value.floating))
+    return std::nullopt;  // "-0"
   return static_cast<std::uint32_t>(*number);
 }
 
-bool is_scalar(const YamlValue& value) { return value.kind != YamlKind::list && value.kind != YamlKind::map; }
+bool is_scalar(const YamlValue& value) {
+  return value.kind != YamlKind::list && value.kind != YamlKind::map;
+}
 
 std::string_view json_name(const YamlValue& value) {
   switch (value.kind) {
@@ -126,10 +130,12 @@ class Reader {
 
  private:
   void note(ProblemClass problem, std::string message, int line) {
-    if (!problem_) problem_ = Problem{.problem = problem, .message = std::move(message), .line = line};
+    if (!problem_)
+      problem_ = Problem{.problem = problem, .message = std::move(message), .line = line};
   }
 
-  // The way from YAML to JSON text fails on keys that are no strings and numbers that JSON lacks, wherever they are.
+  // The way from YAML to JSON text fails on keys that are no strings and numbers that JSON lacks,
+  // wherever they are.
   void check_convertible() {
     struct Visit {
       Id id = 0;
@@ -141,8 +147,10 @@ class Reader {
       const Visit visit = visits.back();
       visits.pop_back();
       const YamlValue& value = tree_.at(visit.id);
-      if (visit.depth > kDeepestJson) return note(ProblemClass::syntax, "exceeded max depth", value.line);
-      if (value.kind == YamlKind::floating && visit.type != FieldType::text && !std::isfinite(value.floating)) {
+      if (visit.depth > kDeepestJson)
+        return note(ProblemClass::syntax, "exceeded max depth", value.line);
+      if (value.kind == YamlKind::floating && visit.type != FieldType::text &&
+          !std::isfinite(value.floating)) {
         return note(ProblemClass::syntax, "JSON has no such number", value.line);
       }
       for (const Id item : value.items) {
@@ -166,30 +174,35 @@ class Reader {
 
   Entries entries_of(Id id) const {
     Entries entries;
-    for (const auto& [key, value] : tree_.at(id).entries) entries[key_text(tree_.at(key)).value_or("")] = value;
+    for (const auto& [key, value] : tree_.at(id).entries)
+      entries[key_text(tree_.at(key)).value_or("")] = value;
     return entries;
   }
 
   void note_type(const YamlValue& value, FieldType type, std::string_view path) {
     note(ProblemClass::type,
-         "cannot take " + std::string(json_name(value)) + (path.empty() ? "" : " for '" + std::string(path) + "'") +
-             ", which is " + std::string(go_name(type)),
+         "cannot take " + std::string(json_name(value)) +
+             (path.empty() ? "" : " for '" + std::string(path) + "'") + ", which is " +
+             std::string(go_name(type)),
          value.line);
   }
 
-  // What encoding/json says, in its order: keys sorted, the first problem counts. Bounded: only known keys are followed.
+  // What encoding/json says, in its order: keys sorted, the first problem counts. Bounded: only
+  // known keys are followed.
   void check(Id id, FieldType type, const std::string& path) {
     const YamlValue& value = tree_.at(id);
     if (value.kind == YamlKind::null || problem_) return;
     if (is_object(type)) return check_object(id, type, path);
     if (type == FieldType::dictionary) {
       if (value.kind != YamlKind::map) return note_type(value, type, path);
-      for (const auto& [key, entry] : entries_of(id)) check(entry, FieldType::text, path + "." + key);
+      for (const auto& [key, entry] : entries_of(id))
+        check(entry, FieldType::text, path + "." + key);
       return;
     }
     if (const FieldType element = element_of(type); element != type) {
       if (value.kind != YamlKind::list) return note_type(value, type, path);
-      for (const Id item : value.items) check(item, element, path);
+      for (const Id item : value.items)
+        check(item, element, path);
       return;
     }
     const bool fits = type == FieldType::text      ? is_scalar(value)
@@ -205,7 +218,8 @@ class Reader {
     for (const auto& [key, entry] : entries_of(id)) {
       const Field* field = find_field(type, key, level_);
       if (field == nullptr) {
-        return note(ProblemClass::unknown_key, "unknown field '" + key + "'" + (path.empty() ? "" : " in '" + path + "'"),
+        return note(ProblemClass::unknown_key,
+                    "unknown field '" + key + "'" + (path.empty() ? "" : " in '" + path + "'"),
                     line_of_key(id, key));
       }
       check(entry, field->type, path.empty() ? key : path + "." + key);
@@ -225,7 +239,8 @@ class Reader {
     std::optional<Id> found;
     for (const auto& [key, entry] : entries_of(id)) {
       const Field* field = find_field(owner, key, level_);
-      if (field != nullptr && field->name == name && tree_.at(entry).kind != YamlKind::null) found = entry;
+      if (field != nullptr && field->name == name && tree_.at(entry).kind != YamlKind::null)
+        found = entry;
     }
     return found;
   }
@@ -238,7 +253,8 @@ class Reader {
   std::vector<std::string> texts_in(Id id, FieldType owner, std::string_view name) const {
     std::vector<std::string> list;
     if (const auto value = find(id, owner, name)) {
-      for (const Id item : tree_.at(*value).items) list.push_back(text_of(tree_.at(item)));
+      for (const Id item : tree_.at(*value).items)
+        list.push_back(text_of(tree_.at(item)));
     }
     return list;
   }
@@ -261,7 +277,8 @@ class Reader {
   std::map<std::string, std::string> dictionary_in(Id id, FieldType owner) const {
     std::map<std::string, std::string> all;
     if (const auto value = find(id, owner, "annotations")) {
-      for (const auto& [key, entry] : entries_of(*value)) all[key] = text_of(tree_.at(entry));
+      for (const auto& [key, entry] : entries_of(*value))
+        all[key] = text_of(tree_.at(entry));
     }
     return all;
   }
@@ -340,14 +357,17 @@ class Reader {
     if (!id) return {.line = tree_.at(owner_id).line};
     ContainerEdits made{
         .env = texts_in(*id, edits, "env"),
-        .device_nodes = list<DeviceNode>(*id, edits, "deviceNodes", [this](Id item) { return make_node(item); }),
+        .device_nodes = list<DeviceNode>(
+            *id, edits, "deviceNodes", [this](Id item) { return make_node(item); }),
         .hooks = list<Hook>(*id, edits, "hooks", [this](Id item) { return make_hook(item); }),
         .mounts = list<Mount>(*id, edits, "mounts", [this](Id item) { return make_mount(item); }),
-        .net_devices = list<NetDevice>(*id, edits, "netDevices", [this](Id item) { return make_net_device(item); }),
+        .net_devices = list<NetDevice>(
+            *id, edits, "netDevices", [this](Id item) { return make_net_device(item); }),
         .line = tree_.at(*id).line};
     if (const auto value = find(*id, edits, "intelRdt")) made.intel_rdt = make_rdt(*value);
     if (const auto value = find(*id, edits, "additionalGids")) {
-      for (const Id item : tree_.at(*value).items) made.additional_gids.push_back(uint32_of(tree_.at(item)).value_or(0));
+      for (const Id item : tree_.at(*value).items)
+        made.additional_gids.push_back(uint32_of(tree_.at(item)).value_or(0));
     }
     return made;
   }
@@ -361,11 +381,12 @@ class Reader {
 
   Spec make_spec(Id id) const {
     using enum FieldType;
-    Spec made{.version = text_in(id, spec, "cdiVersion"),
-              .kind = text_in(id, spec, "kind"),
-              .annotations = dictionary_in(id, spec),
-              .devices = list<Device>(id, spec, "devices", [this](Id item) { return make_device(item); }),
-              .edits = make_edits(id, spec)};
+    Spec made{
+        .version = text_in(id, spec, "cdiVersion"),
+        .kind = text_in(id, spec, "kind"),
+        .annotations = dictionary_in(id, spec),
+        .devices = list<Device>(id, spec, "devices", [this](Id item) { return make_device(item); }),
+        .edits = make_edits(id, spec)};
     if (const auto value = find(id, spec, "cdiVersion")) made.version_line = tree_.at(*value).line;
     if (const auto value = find(id, spec, "kind")) made.kind_line = tree_.at(*value).line;
     return made;
@@ -382,10 +403,11 @@ std::expected<Spec, Problem> read_spec(std::string_view text, Level level) {
   const auto tree = read_yaml_value(text);
   if (!tree) {
     const YamlFailure& failure = tree.error();
-    return std::unexpected(Problem{
-        .problem = failure.problem == YamlProblem::syntax ? ProblemClass::syntax : ProblemClass::duplicate_key,
-        .message = failure.message,
-        .line = failure.line});
+    return std::unexpected(Problem{.problem = failure.problem == YamlProblem::syntax
+                                                  ? ProblemClass::syntax
+                                                  : ProblemClass::duplicate_key,
+                                   .message = failure.message,
+                                   .line = failure.line});
   }
   return Reader(*tree, level).run();
 }

@@ -12,12 +12,14 @@ constexpr std::size_t kMostMissing = 5;
 
 std::vector<const ContainerEdits*> all_edits(const Spec& spec) {
   std::vector<const ContainerEdits*> all = {&spec.edits};
-  for (const Device& device : spec.devices) all.push_back(&device.edits);
+  for (const Device& device : spec.devices)
+    all.push_back(&device.edits);
   return all;
 }
 
 bool is_driver_library(std::string_view name) {
-  return (name.starts_with("lib") && name.find(".so.") != std::string_view::npos) || name.starts_with("gsp");
+  return (name.starts_with("lib") && name.find(".so.") != std::string_view::npos) ||
+         name.starts_with("gsp");
 }
 
 }  // namespace
@@ -36,7 +38,10 @@ std::string version_in_spec(const Spec& spec) {
   return "";
 }
 
-Staleness judge(const LoadedSpec& loaded, const Tree& host, std::string_view library_version, std::string_view module_version) {
+Staleness judge(const LoadedSpec& loaded,
+                const Tree& host,
+                std::string_view library_version,
+                std::string_view module_version) {
   Staleness row{.file = loaded.file,
                 .kind = loaded.spec.kind,
                 .spec_version = version_in_spec(loaded.spec),
@@ -47,7 +52,8 @@ Staleness judge(const LoadedSpec& loaded, const Tree& host, std::string_view lib
       if (row.missing.size() == kMostMissing) break;
       if (!is_driver_library(base_name(mount.host_path))) continue;
       const auto status = host.follow(mount.host_path);
-      if (!status && status.error().code == engine::ErrorCode::not_found) row.missing.push_back(mount.host_path);
+      if (!status && status.error().code == engine::ErrorCode::not_found)
+        row.missing.push_back(mount.host_path);
     }
   }
   if (!row.missing.empty()) {

@@ -18,14 +18,17 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-/// The library's checks in its order; the first that fails counts (pkg/cdi/spec.go, device.go, container-edits.go; version.go).
+/// The library's checks in its order; the first that fails counts (pkg/cdi/spec.go, device.go,
+/// container-edits.go; version.go).
 Verdict validate(const Spec& spec, Level level);
 
 /// Reads the file's text and validates it.
 Verdict validate_text(std::string_view text, Level level);
 
-/// The smallest cdiVersion that has every field the spec uses, at least 0.3.0. `nullopt`: the library looks into a `null` entry
-/// while finding out, and dies. Versions after `newest` are not thought of.
-std::optional<std::string_view> minimum_version(const Spec& spec, std::string_view newest = "1.1.0");
+/// The smallest cdiVersion that has every field the spec uses, at least 0.3.0. `nullopt`: the
+/// library looks into a `null` entry while finding out, and dies. Versions after `newest` are not
+/// thought of.
+std::optional<std::string_view> minimum_version(const Spec& spec,
+                                                std::string_view newest = "1.1.0");
 
 }  // namespace ctkit::cdi

@@ -43,10 +43,12 @@ class Parser {
   Result<YamlDocument> run() {
     scanner_.pop();  // stream start
     start_document();
-    while (!failed() && !done_) step();
+    while (!failed() && !done_)
+      step();
     if (failed()) {
-      return std::unexpected(Error{.message = scanner_.problem().empty() ? problem_ : scanner_.problem(),
-                                   .where = std::to_string(scanner_.problem().empty() ? line_ : scanner_.problem_line())});
+      return std::unexpected(Error{
+          .message = scanner_.problem().empty() ? problem_ : scanner_.problem(),
+          .where = std::to_string(scanner_.problem().empty() ? line_ : scanner_.problem_line())});
     }
     return std::move(document_);
   }
@@ -103,13 +105,17 @@ class Parser {
       }
       scanner_.pop();
     }
-    for (auto& [handle, prefix] : own) tag_prefixes_[handle] = prefix;
+    for (auto& [handle, prefix] : own)
+      tag_prefixes_[handle] = prefix;
   }
 
   void step() {
     switch (state_) {
       case State::document_content:
-        if (look_is({Kind::version_directive, Kind::tag_directive, Kind::document_start, Kind::document_end,
+        if (look_is({Kind::version_directive,
+                     Kind::tag_directive,
+                     Kind::document_start,
+                     Kind::document_end,
                      Kind::stream_end})) {
           return add_empty(pop_state());
         }
@@ -275,7 +281,10 @@ class Parser {
     const YamlToken token = scanner_.peek();
     const auto target = anchors_.find(token.value);
     if (target == anchors_.end()) return fail("unknown anchor '" + token.value + "' referenced");
-    add({.kind = YamlNodeKind::alias, .line = token.line, .value = token.value, .target = target->second});
+    add({.kind = YamlNodeKind::alias,
+         .line = token.line,
+         .value = token.value,
+         .target = target->second});
     scanner_.pop();
     state_ = pop_state();
   }
@@ -283,7 +292,8 @@ class Parser {
   void block_sequence_entry() {
     if (look() == Kind::block_entry) {
       scanner_.pop();
-      if (!look_is({Kind::block_entry, Kind::block_end})) return node_then(State::block_sequence_entry, true, false);
+      if (!look_is({Kind::block_entry, Kind::block_end}))
+        return node_then(State::block_sequence_entry, true, false);
       return add_empty(State::block_sequence_entry);
     }
     if (look() != Kind::block_end) return fail("did not find expected '-' indicator");
@@ -303,7 +313,8 @@ class Parser {
   void block_mapping_key() {
     if (look() == Kind::key) {
       scanner_.pop();
-      if (!look_is({Kind::key, Kind::value, Kind::block_end})) return node_then(State::block_mapping_value, true, true);
+      if (!look_is({Kind::key, Kind::value, Kind::block_end}))
+        return node_then(State::block_mapping_value, true, true);
       return add_empty(State::block_mapping_value);
     }
     if (look() != Kind::block_end) return fail("did not find expected key");
@@ -314,7 +325,8 @@ class Parser {
   void block_mapping_value() {
     if (look() == Kind::value) {
       scanner_.pop();
-      if (!look_is({Kind::key, Kind::value, Kind::block_end})) return node_then(State::block_mapping_key, true, true);
+      if (!look_is({Kind::key, Kind::value, Kind::block_end}))
+        return node_then(State::block_mapping_key, true, true);
     }
     add_empty(State::block_mapping_key);
   }
@@ -332,7 +344,8 @@ class Parser {
         state_ = State::flow_sequence_pair_key;
         return;
       }
-      if (look() != Kind::flow_sequence_end) return node_then(State::flow_sequence_entry, false, false);
+      if (look() != Kind::flow_sequence_end)
+        return node_then(State::flow_sequence_entry, false, false);
     }
     scanner_.pop();
     close_collection(pop_state());
@@ -351,7 +364,8 @@ class Parser {
         }
         return add_empty(State::flow_mapping_value);
       }
-      if (look() != Kind::flow_mapping_end) return node_then(State::flow_mapping_empty_value, false, false);
+      if (look() != Kind::flow_mapping_end)
+        return node_then(State::flow_mapping_empty_value, false, false);
     }
     scanner_.pop();
     close_collection(pop_state());
@@ -371,6 +385,8 @@ class Parser {
 
 }  // namespace
 
-Result<YamlDocument> read_yaml(std::string_view text) { return Parser(text).run(); }
+Result<YamlDocument> read_yaml(std::string_view text) {
+  return Parser(text).run();
+}
 
 }  // namespace ctkit::cdi

@@ -21,16 +21,16 @@ struct YamlNode {
   std::uint32_t target = 0;                  ///< alias: the anchored node
 };
 
-/// The first document of a YAML text: nodes that refer to each other by index. Depth is bounded (10,000 levels of brackets
-/// and as many of indentation), so nothing may recurse over it.
+/// The first document of a YAML text: nodes that refer to each other by index. Depth is bounded
+/// (10,000 levels of brackets and as many of indentation), so nothing may recurse over it.
 struct YamlDocument {
   std::vector<YamlNode> nodes = {};
   bool empty = true;  ///< there is no document at all
   std::uint32_t root = 0;
 };
 
-/// As go-yaml v2 reads it (parserc.go, YAML 1.1 with libyaml's grammar); what follows the first document is only looked at as
-/// far as that does. The error's place is the line number alone.
+/// As go-yaml v2 reads it (parserc.go, YAML 1.1 with libyaml's grammar); what follows the first
+/// document is only looked at as far as that does. The error's place is the line number alone.
 engine::Result<YamlDocument> read_yaml(std::string_view text);
 
 }  // namespace ctkit::cdi

@@ -14,10 +14,10 @@ namespace {
 constexpr std::string_view kPrefix = "tag:yaml.org,2002:";
 
 std::optional<bool> boolean_of(std::string_view text) {
-  constexpr std::array<std::string_view, 11> kTrue = {"y",    "Y",    "yes", "Yes", "YES", "true",
-                                                      "True", "TRUE", "on",  "On",  "ON"};
-  constexpr std::array<std::string_view, 11> kFalse = {"n",     "N",     "no",  "No",  "NO", "false",
-                                                       "False", "FALSE", "off", "Off", "OFF"};
+  constexpr std::array<std::string_view, 11> kTrue = {
+      "y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"};
+  constexpr std::array<std::string_view, 11> kFalse = {
+      "n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"};
   if (std::ranges::find(kTrue, text) != kTrue.end()) return true;
   if (std::ranges::find(kFalse, text) != kFalse.end()) return false;
   return std::nullopt;
@@ -28,7 +28,8 @@ bool is_null(std::string_view text) {
 }
 
 std::optional<double> special_float(std::string_view text) {
-  if (text == ".nan" || text == ".NaN" || text == ".NAN") return std::numeric_limits<double>::quiet_NaN();
+  if (text == ".nan" || text == ".NaN" || text == ".NAN")
+    return std::numeric_limits<double>::quiet_NaN();
   const bool minus = text.starts_with('-');
   if (minus || text.starts_with('+')) text.remove_prefix(1);
   if (text != ".inf" && text != ".Inf" && text != ".INF") return std::nullopt;
@@ -55,7 +56,8 @@ Digits split_base(std::string_view text) {
 bool parse_magnitude(std::string_view text, std::uint64_t& value) {
   const auto [base, digits] = split_base(text);
   if (digits.empty()) return false;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
   return error == std::errc{} && end == digits.data() + digits.size();
 }
 
@@ -67,9 +69,11 @@ std::optional<YamlValue> integer_of(std::string_view text) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (minus) {
     if (magnitude > kMost + 1) return std::nullopt;
-    return YamlValue{.kind = YamlKind::integer, .integer = static_cast<std::int64_t>(0 - magnitude)};
+    return YamlValue{.kind = YamlKind::integer,
+                     .integer = static_cast<std::int64_t>(0 - magnitude)};
   }
-  if (magnitude <= kMost) return YamlValue{.kind = YamlKind::integer, .integer = static_cast<std::int64_t>(magnitude)};
+  if (magnitude <= kMost)
+    return YamlValue{.kind = YamlKind::integer, .integer = static_cast<std::int64_t>(magnitude)};
   if (has_sign) return std::nullopt;
   return YamlValue{.kind = YamlKind::unsigned_integer, .unsigned_integer = magnitude};
 }
@@ -129,12 +133,14 @@ YamlValue resolve_plain(const std::string& text) {
   const char first = text.front();
   const bool number = (first >= '0' && first <= '9') || first == '+' || first == '-';
   if (number || first == '.') {
-    if (const auto value = special_float(text)) return {.kind = YamlKind::floating, .floating = *value};
+    if (const auto value = special_float(text))
+      return {.kind = YamlKind::floating, .floating = *value};
   }
   if (number) return number_or_text(text);
   if (first == '.') {
     if (is_yaml_float(text)) {
-      if (const auto value = float_of(text)) return {.kind = YamlKind::floating, .floating = *value};
+      if (const auto value = float_of(text))
+        return {.kind = YamlKind::floating, .floating = *value};
     }
   } else if (const auto value = boolean_of(text)) {
     return {.kind = YamlKind::boolean, .boolean = *value};
@@ -144,12 +150,14 @@ YamlValue resolve_plain(const std::string& text) {
 
 // encoding/base64's StdEncoding: padding is required, line breaks are skipped.
 std::optional<std::string> decode_base64(std::string_view text) {
-  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::string_view kAlphabet =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string letters(text);
   std::erase_if(letters, [](char c) { return c == '\n' || c == '\r'; });
   if (letters.size() % 4 != 0) return std::nullopt;
   std::size_t padding = 0;
-  while (padding < 2 && padding < letters.size() && letters[letters.size() - 1 - padding] == '=') ++padding;
+  while (padding < 2 && padding < letters.size() && letters[letters.size() - 1 - padding] == '=')
+    ++padding;
   letters.resize(letters.size() - padding);
   std::string bytes;
   std::uint32_t bits = 0;
@@ -201,9 +209,12 @@ std::string format_double(double value) {
 
 std::string format_single(double value) {
   if (std::isnan(value)) return "NaN";
-  if (std::abs(value) > static_cast<double>(std::numeric_limits<float>::max())) return value > 0 ? "+Inf" : "-Inf";
+  if (std::abs(value) > static_cast<double>(std::numeric_limits<float>::max()))
+    return value > 0 ? "+Inf" : "-Inf";
   std::array<char, 64> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(value),
+  const auto [end, error] = std::to_chars(text.data(),
+                                          text.data() + text.size(),
+                                          static_cast<float>(value),
                                           std::chars_format::scientific);
   const std::string scientific(text.data(), end);
   const std::size_t mark = scientific.find('e');
@@ -211,17 +222,20 @@ std::string format_single(double value) {
   const std::size_t digits_at = mark + (scientific[mark + 1] == '+' ? 2 : 1);
   std::from_chars(scientific.data() + digits_at, scientific.data() + scientific.size(), exponent);
   if (exponent < -4 || exponent >= 6) return scientific;
-  const auto [fixed_end, fixed_error] =
-      std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(value), std::chars_format::fixed);
+  const auto [fixed_end, fixed_error] = std::to_chars(
+      text.data(), text.data() + text.size(), static_cast<float>(value), std::chars_format::fixed);
   return {text.data(), fixed_end};
 }
 
-std::expected<YamlValue, std::string> resolve_yaml(std::string_view tag, const std::string& text, bool implicit) {
+std::expected<YamlValue, std::string> resolve_yaml(std::string_view tag,
+                                                   const std::string& text,
+                                                   bool implicit) {
   if (tag.empty()) {
     if (!implicit) return YamlValue{.kind = YamlKind::text, .text = text};
     return resolve_plain(text);
   }
-  const std::string_view name = tag.starts_with(kPrefix) ? tag.substr(kPrefix.size()) : std::string_view{};
+  const std::string_view name =
+      tag.starts_with(kPrefix) ? tag.substr(kPrefix.size()) : std::string_view{};
   if (name == "binary") {
     auto bytes = decode_base64(text);
     if (!bytes) return std::unexpected("!!binary value contains invalid base64 data");
@@ -236,8 +250,8 @@ std::expected<YamlValue, std::string> resolve_yaml(std::string_view tag, const s
   if (name == "float" && value.kind == YamlKind::integer) {
     return YamlValue{.kind = YamlKind::floating, .floating = static_cast<double>(value.integer)};
   }
-  return std::unexpected("cannot decode !!" + std::string(short_tag(value.kind)) + " `" + text + "` as a !!" +
-                         std::string(name));
+  return std::unexpected("cannot decode !!" + std::string(short_tag(value.kind)) + " `" + text +
+                         "` as a !!" + std::string(name));
 }
 
 }  // namespace ctkit::cdi

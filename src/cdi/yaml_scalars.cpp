@@ -1,4 +1,5 @@
-// The scalars of the scanner: block, quoted and plain (scannerc.go from yaml_parser_scan_block_scalar on).
+// The scalars of the scanner: block, quoted and plain (scannerc.go from
+// yaml_parser_scan_block_scalar on).
 #include <algorithm>
 #include <utility>
 
@@ -8,7 +9,8 @@ namespace ctkit::cdi {
 
 namespace {
 
-/// Blanks and line breaks between the words of a scalar: a single break becomes a blank, of more the first goes.
+/// Blanks and line breaks between the words of a scalar: a single break becomes a blank, of more
+/// the first goes.
 struct Folding {
   bool broken = false;  ///< a line break was met
   std::string blanks = {};
@@ -27,7 +29,9 @@ struct Folding {
   }
 };
 
-constexpr bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
+constexpr bool is_digit(char32_t c) {
+  return c >= '0' && c <= '9';
+}
 
 }  // namespace
 
@@ -50,9 +54,11 @@ void YamlScanner::scan_block_scalar(bool literal) {
       source_.skip();
     }
   }
-  while (is_blank(source_.peek())) source_.skip();
+  while (is_blank(source_.peek()))
+    source_.skip();
   if (source_.peek() == '#') {
-    while (source_.peek() != 0 && !is_break(source_.peek())) source_.skip();
+    while (source_.peek() != 0 && !is_break(source_.peek()))
+      source_.skip();
   }
   if (source_.peek() != 0 && !is_break(source_.peek())) {
     return fail("did not find expected comment or line break", token.line);
@@ -75,7 +81,8 @@ void YamlScanner::scan_block_scalar(bool literal) {
     first_break.clear();
     breaks.clear();
     blank_before = blank;
-    while (source_.peek() != 0 && !is_break(source_.peek())) read(token.value);
+    while (source_.peek() != 0 && !is_break(source_.peek()))
+      read(token.value);
     read_line(first_break);
     indent = scan_block_breaks(indent, breaks, token.line);
   }
@@ -88,7 +95,8 @@ void YamlScanner::scan_block_scalar(bool literal) {
 int YamlScanner::scan_block_breaks(int indent, std::string& breaks, int line) {
   int widest = 0;
   while (true) {
-    while ((indent == 0 || source_.column() < indent) && source_.peek() == ' ') source_.skip();
+    while ((indent == 0 || source_.column() < indent) && source_.peek() == ' ')
+      source_.skip();
     widest = std::max(widest, source_.column());
     if ((indent == 0 || source_.column() < indent) && source_.peek() == '\t') {
       fail("found a tab character where an indentation space is expected", line);
@@ -158,7 +166,8 @@ bool YamlScanner::scan_escape(std::string& text, int line) {
   constexpr std::string_view kNames = "abt\tnvfre \"'\\";
   constexpr std::string_view kMeanings = "\a\b\t\t\n\v\f\r\x1B \"'\\";
   const char32_t c = source_.peek(1);
-  const std::size_t at = c != 0 && c < 0x80 ? kNames.find(static_cast<char>(c)) : std::string_view::npos;
+  const std::size_t at =
+      c != 0 && c < 0x80 ? kNames.find(static_cast<char>(c)) : std::string_view::npos;
   std::size_t digits = 0;
   if (at != std::string_view::npos) {
     text += kMeanings[at];
@@ -208,7 +217,8 @@ void YamlScanner::scan_plain_scalar() {
     while (!is_blank_or_end(source_.peek())) {
       const char32_t c = source_.peek();
       if (c == ':' && is_blank_or_end(source_.peek(1))) break;
-      if (flow_level_ > 0 && (c == ',' || c == '?' || c == '[' || c == ']' || c == '{' || c == '}')) break;
+      if (flow_level_ > 0 && (c == ',' || c == '?' || c == '[' || c == ']' || c == '{' || c == '}'))
+        break;
       if (folding.broken || !folding.blanks.empty()) folding.join(token.value);
       read(token.value);
     }

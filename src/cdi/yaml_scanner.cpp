@@ -6,12 +6,14 @@ namespace ctkit::cdi {
 
 namespace {
 
-constexpr std::size_t kMostDepth = 10000;      // max_flow_level and max_indents
+constexpr std::size_t kMostDepth = 10000;  // max_flow_level and max_indents
 constexpr std::size_t kLongestSimpleKey = 1024;
 constexpr std::size_t kLongestVersionPart = 2;
 constexpr char32_t kByteOrderMark = 0xFEFF;
 
-constexpr bool is_digit(char32_t c) { return c >= '0' && c <= '9'; }
+constexpr bool is_digit(char32_t c) {
+  return c >= '0' && c <= '9';
+}
 constexpr bool is_name(char32_t c) {
   return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '-';
 }
@@ -50,7 +52,9 @@ void YamlScanner::pop() {
   ++tokens_parsed_;
 }
 
-void YamlScanner::add(YamlTokenKind kind, int line) { tokens_.push_back({.kind = kind, .line = line}); }
+void YamlScanner::add(YamlTokenKind kind, int line) {
+  tokens_.push_back({.kind = kind, .line = line});
+}
 
 void YamlScanner::insert(std::size_t token, YamlTokenKind kind, int line) {
   const auto at = static_cast<std::ptrdiff_t>(token - tokens_parsed_);
@@ -58,8 +62,8 @@ void YamlScanner::insert(std::size_t token, YamlTokenKind kind, int line) {
 }
 
 bool YamlScanner::is_document_indicator(char32_t c) {
-  return source_.column() == 0 && source_.peek() == c && source_.peek(1) == c && source_.peek(2) == c &&
-         is_blank_or_end(source_.peek(3));
+  return source_.column() == 0 && source_.peek() == c && source_.peek(1) == c &&
+         source_.peek(2) == c && is_blank_or_end(source_.peek(3));
 }
 
 bool YamlScanner::starts_plain_scalar() {
@@ -73,9 +77,12 @@ void YamlScanner::to_next_token() {
   while (true) {
     if (source_.column() == 0 && source_.peek() == kByteOrderMark) source_.skip();
     // In the block context a tab is no white space where a token may begin a line's structure.
-    while (source_.peek() == ' ' || ((flow_level_ > 0 || !simple_key_allowed_) && source_.peek() == '\t')) source_.skip();
+    while (source_.peek() == ' ' ||
+           ((flow_level_ > 0 || !simple_key_allowed_) && source_.peek() == '\t'))
+      source_.skip();
     if (source_.peek() == '#') {
-      while (source_.peek() != 0 && !is_break(source_.peek())) source_.skip();
+      while (source_.peek() != 0 && !is_break(source_.peek()))
+        source_.skip();
     }
     if (!is_break(source_.peek())) return;
     source_.skip_line();
@@ -196,14 +203,16 @@ void YamlScanner::fetch_document_indicator(YamlTokenKind kind) {
   end_line_state();
   if (failed()) return;
   add(kind, source_.line());
-  for (int i = 0; i < 3; ++i) source_.skip();
+  for (int i = 0; i < 3; ++i)
+    source_.skip();
 }
 
 void YamlScanner::fetch_flow_start(YamlTokenKind kind) {
   save_simple_key();
   simple_keys_.push_back({.token = tokens_parsed_ + tokens_.size()});
   ++flow_level_;
-  if (static_cast<std::size_t>(flow_level_) > kMostDepth) return fail("exceeded max depth of 10000", source_.line());
+  if (static_cast<std::size_t>(flow_level_) > kMostDepth)
+    return fail("exceeded max depth of 10000", source_.line());
   simple_key_allowed_ = true;
   add(kind, source_.line());
   source_.skip();
@@ -232,7 +241,8 @@ void YamlScanner::fetch_flow_entry() {
 
 void YamlScanner::fetch_block_entry() {
   if (flow_level_ == 0) {
-    if (!simple_key_allowed_) return fail("block sequence entries are not allowed in this context", source_.line());
+    if (!simple_key_allowed_)
+      return fail("block sequence entries are not allowed in this context", source_.line());
     roll_indent(source_.column(), YamlTokenKind::block_sequence_start, source_.line());
   }
   remove_simple_key();
@@ -244,7 +254,8 @@ void YamlScanner::fetch_block_entry() {
 
 void YamlScanner::fetch_key() {
   if (flow_level_ == 0) {
-    if (!simple_key_allowed_) return fail("mapping keys are not allowed in this context", source_.line());
+    if (!simple_key_allowed_)
+      return fail("mapping keys are not allowed in this context", source_.line());
     roll_indent(source_.column(), YamlTokenKind::block_mapping_start, source_.line());
   }
   remove_simple_key();
@@ -265,7 +276,8 @@ void YamlScanner::fetch_value() {
   } else {
     if (failed()) return;
     if (flow_level_ == 0) {
-      if (!simple_key_allowed_) return fail("mapping values are not allowed in this context", source_.line());
+      if (!simple_key_allowed_)
+        return fail("mapping values are not allowed in this context", source_.line());
       roll_indent(source_.column(), YamlTokenKind::block_mapping_start, source_.line());
     }
     simple_key_allowed_ = flow_level_ == 0;
@@ -281,7 +293,8 @@ void YamlScanner::fetch_anchor(YamlTokenKind kind) {
   simple_key_allowed_ = false;
   YamlToken token{.kind = kind, .line = source_.line()};
   source_.skip();
-  while (is_name(source_.peek())) read(token.value);
+  while (is_name(source_.peek()))
+    read(token.value);
   const char32_t next = source_.peek();
   if (token.value.empty() || !(is_blank_or_end(next) || is_one_of(next, "?:,]}%@`"))) {
     return fail("did not find expected alphabetic or numeric character", token.line);
@@ -310,7 +323,8 @@ void YamlScanner::fetch_tag() {
       if (token.suffix.empty()) std::swap(token.value, token.suffix);
     }
   }
-  if (!is_blank_or_end(source_.peek())) return fail("did not find expected whitespace or line break", token.line);
+  if (!is_blank_or_end(source_.peek()))
+    return fail("did not find expected whitespace or line break", token.line);
   tokens_.push_back(std::move(token));
 }
 
@@ -321,7 +335,8 @@ std::string YamlScanner::scan_tag_handle(bool directive, int line) {
     return handle;
   }
   read(handle);
-  while (is_name(source_.peek())) read(handle);
+  while (is_name(source_.peek()))
+    read(handle);
   if (source_.peek() == '!') {
     read(handle);
   } else if (directive && handle != "!") {
@@ -362,7 +377,11 @@ bool YamlScanner::scan_escaped_octets(std::string& text, int line) {
     }
     const auto octet = static_cast<unsigned>(high * 16 + low);
     if (first) {
-      left = octet < 0x80 ? 1 : (octet & 0xE0U) == 0xC0 ? 2 : (octet & 0xF0U) == 0xE0 ? 3 : (octet & 0xF8U) == 0xF0 ? 4 : 0;
+      left = octet < 0x80              ? 1
+             : (octet & 0xE0U) == 0xC0 ? 2
+             : (octet & 0xF0U) == 0xE0 ? 3
+             : (octet & 0xF8U) == 0xF0 ? 4
+                                       : 0;
       if (left == 0) {
         fail("found an incorrect leading UTF-8 octet", line);
         return false;
@@ -372,7 +391,8 @@ bool YamlScanner::scan_escaped_octets(std::string& text, int line) {
       return false;
     }
     text += static_cast<char>(octet);
-    for (int i = 0; i < 3; ++i) source_.skip();
+    for (int i = 0; i < 3; ++i)
+      source_.skip();
     --left;
   }
   return true;
@@ -384,10 +404,13 @@ void YamlScanner::fetch_directive() {
   YamlToken token{.line = source_.line()};
   source_.skip();
   std::string name;
-  while (is_name(source_.peek())) read(name);
+  while (is_name(source_.peek()))
+    read(name);
   if (name.empty()) return fail("could not find expected directive name", token.line);
-  if (!is_blank_or_end(source_.peek())) return fail("found unexpected non-alphabetical character", token.line);
-  while (is_blank(source_.peek())) source_.skip();
+  if (!is_blank_or_end(source_.peek()))
+    return fail("found unexpected non-alphabetical character", token.line);
+  while (is_blank(source_.peek()))
+    source_.skip();
   if (name == "YAML") {
     token.kind = YamlTokenKind::version_directive;
     token.value = scan_version(token.line);
@@ -395,9 +418,11 @@ void YamlScanner::fetch_directive() {
     token.kind = YamlTokenKind::tag_directive;
     token.value = scan_tag_handle(true, token.line);
     if (!is_blank(source_.peek())) return fail("did not find expected whitespace", token.line);
-    while (is_blank(source_.peek())) source_.skip();
+    while (is_blank(source_.peek()))
+      source_.skip();
     token.suffix = scan_tag_uri("", token.line);
-    if (!is_blank_or_end(source_.peek())) return fail("did not find expected whitespace or line break", token.line);
+    if (!is_blank_or_end(source_.peek()))
+      return fail("did not find expected whitespace or line break", token.line);
   } else {
     return fail("found unknown directive name", token.line);
   }
@@ -409,14 +434,16 @@ std::string YamlScanner::scan_version(int line) {
   std::string version;
   for (const bool major : {true, false}) {
     std::string number;
-    while (is_digit(source_.peek())) read(number);
+    while (is_digit(source_.peek()))
+      read(number);
     if (number.empty()) {
       fail("did not find expected version number", line);
     } else if (number.size() > kLongestVersionPart) {
       fail("found extremely long version number", line);
     }
     // 01.1 is 1.1
-    while (number.size() > 1 && number.starts_with('0')) number.erase(0, 1);
+    while (number.size() > 1 && number.starts_with('0'))
+      number.erase(0, 1);
     version += number;
     if (!major) break;
     if (source_.peek() != '.') fail("did not find expected digit or '.' character", line);
@@ -426,11 +453,14 @@ std::string YamlScanner::scan_version(int line) {
 }
 
 void YamlScanner::scan_directive_end(int line) {
-  while (is_blank(source_.peek())) source_.skip();
+  while (is_blank(source_.peek()))
+    source_.skip();
   if (source_.peek() == '#') {
-    while (source_.peek() != 0 && !is_break(source_.peek())) source_.skip();
+    while (source_.peek() != 0 && !is_break(source_.peek()))
+      source_.skip();
   }
-  if (source_.peek() != 0 && !is_break(source_.peek())) return fail("did not find expected comment or line break", line);
+  if (source_.peek() != 0 && !is_break(source_.peek()))
+    return fail("did not find expected comment or line break", line);
   source_.skip_line();
 }
 

@@ -38,13 +38,14 @@ enum class YamlTokenKind {
 struct YamlToken {
   YamlTokenKind kind = YamlTokenKind::stream_end;
   int line = 0;             ///< where it begins, from 1
-  std::string value = {};   ///< scalar: its text; alias, anchor: the name; tag: handle; directive: "1.1", or the handle
+  std::string value = {};   ///< scalar: its text; alias, anchor: the name; tag: handle; directive:
+                            ///< "1.1", or the handle
   std::string suffix = {};  ///< tag: what follows the handle; tag directive: the prefix
   bool plain = false;       ///< scalar: written without quotes or block indicator
 };
 
-/// YAML text to tokens, as go-yaml v2 does it (scannerc.go, YAML 1.1 as libyaml reads it): with the same look-ahead, so that
-/// an error behind the first document is found or not found as there.
+/// YAML text to tokens, as go-yaml v2 does it (scannerc.go, YAML 1.1 as libyaml reads it): with the
+/// same look-ahead, so that an error behind the first document is found or not found as there.
 class YamlScanner {
  public:
   explicit YamlScanner(std::string_view text) : source_(text) {}
@@ -54,8 +55,12 @@ class YamlScanner {
   void pop();
 
   /// What is wrong; empty if nothing so far.
-  [[nodiscard]] const std::string& problem() const { return problem_.empty() ? source_.problem() : problem_; }
-  [[nodiscard]] int problem_line() const { return problem_.empty() ? source_.line() : problem_line_; }
+  [[nodiscard]] const std::string& problem() const {
+    return problem_.empty() ? source_.problem() : problem_;
+  }
+  [[nodiscard]] int problem_line() const {
+    return problem_.empty() ? source_.line() : problem_line_;
+  }
 
  private:
   struct SimpleKey {

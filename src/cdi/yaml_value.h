@@ -22,7 +22,8 @@ struct YamlValue {
   double floating = 0;
   std::string text = {};
   std::vector<std::uint32_t> items = {};
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> entries = {};  ///< key, value; in the file's order
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> entries =
+      {};  ///< key, value; in the file's order
 };
 
 /// Values that refer to each other by index. Aliases are expanded.
@@ -41,8 +42,9 @@ struct YamlFailure {
   int line = 0;
 };
 
-/// The first document of the text, with strict maps, as go-yaml v2 decodes it into an `interface{}` (decode.go, resolve.go):
-/// YAML 1.1 scalars, merge keys, its limit on aliases. No document is `null`.
+/// The first document of the text, with strict maps, as go-yaml v2 decodes it into an `interface{}`
+/// (decode.go, resolve.go): YAML 1.1 scalars, merge keys, its limit on aliases. No document is
+/// `null`.
 std::expected<YamlTree, YamlFailure> read_yaml_value(std::string_view text);
 
 }  // namespace ctkit::cdi

@@ -10,14 +10,16 @@
 
 namespace ctkit::installer {
 
-/// What a verb of `ctkit cdi` has to say: its result, what to tell besides, and whether there are problems.
+/// What a verb of `ctkit cdi` has to say: its result, what to tell besides, and whether there are
+/// problems.
 struct CdiOutcome {
   std::string text = {};      ///< standard output
   std::string messages = {};  ///< standard error, lines with their ends
   bool problems = false;      ///< validate: a file is refused, a device lost, or the library dies
 };
 
-/// Runs the verb. `here` are the files of our machine (the capture), `files` and `tree` those below the host root.
+/// Runs the verb. `here` are the files of our machine (the capture), `files` and `tree` those below
+/// the host root.
 engine::Result<CdiOutcome> run_cdi(const CdiRequest& request,
                                    const HostRoot& root,
                                    const engine::FileReader& here,

@@ -22,7 +22,9 @@ std::string_view name_of(cdi::SpecState state) {
   return "";
 }
 
-std::string report_cdi_list_text(const cdi::SpecFolders& folders, std::span<const cdi::Staleness> rows, cdi::Level level) {
+std::string report_cdi_list_text(const cdi::SpecFolders& folders,
+                                 std::span<const cdi::Staleness> rows,
+                                 cdi::Level level) {
   if (folders.crash != cdi::Crash::none) return report_cdi_text(folders, level);
   std::string text;
   for (const auto& [device, file] : folders.devices) {
@@ -41,7 +43,8 @@ std::string report_cdi_list_text(const cdi::SpecFolders& folders, std::span<cons
                         row.spec_version.empty() ? "-" : row.spec_version,
                         row.library_version.empty() ? "-" : row.library_version,
                         row.module_version.empty() ? "-" : row.module_version);
-    for (const std::string& path : row.missing) text += fmt::format("  missing: {}\n", path);
+    for (const std::string& path : row.missing)
+      text += fmt::format("  missing: {}\n", path);
   }
   for (const auto& [file, problems] : folders.problems) {
     for (const cdi::Problem& problem : problems) {
@@ -54,17 +57,21 @@ std::string report_cdi_list_text(const cdi::SpecFolders& folders, std::span<cons
 std::string report_cdi_text(const cdi::SpecFolders& folders, cdi::Level level) {
   const std::string_view library = cdi::rules_of(level).name;
   if (folders.crash != cdi::Crash::none) {
-    return fmt::format("{}: error: CDI library {} {} and containerd with it; no device can be had\n",
-                       folders.crash_file,
-                       library,
-                       folders.crash == cdi::Crash::panic ? "dies of this file," : "waits for this file for ever,");
+    return fmt::format(
+        "{}: error: CDI library {} {} and containerd with it; no device can be had\n",
+        folders.crash_file,
+        library,
+        folders.crash == cdi::Crash::panic ? "dies of this file,"
+                                           : "waits for this file for ever,");
   }
   std::string text;
-  for (const auto& [device, file] : folders.devices) text += fmt::format("{}  {}\n", device, file);
+  for (const auto& [device, file] : folders.devices)
+    text += fmt::format("{}  {}\n", device, file);
   for (const auto& [file, problems] : folders.problems) {
     for (const cdi::Problem& problem : problems) {
       const std::string place = problem.line == 0 ? file : fmt::format("{}:{}", file, problem.line);
-      text += fmt::format("{}: error: {}: {}\n", place, cdi::name_of(problem.problem), problem.message);
+      text +=
+          fmt::format("{}: error: {}: {}\n", place, cdi::name_of(problem.problem), problem.message);
     }
   }
   text += fmt::format("CDI library {}: {} device{}, {} file{} loaded, {} with problems\n",

@@ -8,7 +8,8 @@ namespace ctkit::cdi {
 namespace {
 
 TEST(DeviceName, RoundTrips) {
-  for (const char* text : {"management.nvidia.com/gpu=all", "nvidia.com/gpu=0:1", "ex/gpu.x=a", "a-b_c.d/Gpu=GPU-1"}) {
+  for (const char* text :
+       {"management.nvidia.com/gpu=all", "nvidia.com/gpu=0:1", "ex/gpu.x=a", "a-b_c.d/Gpu=GPU-1"}) {
     const auto name = parse_device_name(text);
     ASSERT_TRUE(name) << text;
     EXPECT_EQ(to_string(*name), text);
@@ -16,8 +17,18 @@ TEST(DeviceName, RoundTrips) {
 }
 
 TEST(DeviceName, RefusesWhatALibraryRefuses) {
-  for (const char* text : {"", "gpu=0", "nvidia.com/gpu", "nvidia.com/=0", "/gpu=0", "nvidia.com/gpu=", "9.com/gpu=0",
-                           "nvidia-/gpu=0", "nvidia.com/gpu=.x", "nvidia.com/gpu=x-", "nvidia.com/g u=0", "a b/gpu=0"}) {
+  for (const char* text : {"",
+                           "gpu=0",
+                           "nvidia.com/gpu",
+                           "nvidia.com/=0",
+                           "/gpu=0",
+                           "nvidia.com/gpu=",
+                           "9.com/gpu=0",
+                           "nvidia-/gpu=0",
+                           "nvidia.com/gpu=.x",
+                           "nvidia.com/gpu=x-",
+                           "nvidia.com/g u=0",
+                           "a b/gpu=0"}) {
     EXPECT_FALSE(parse_device_name(text)) << text;
   }
 }

@@ -1,8 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "cdi/cuda_compat.h"
 #include "cdi/elf.h"
@@ -31,7 +31,8 @@ TEST(HookRequest, WhatIsNotKnownIsNoHook) {
 }
 
 TEST(HookRequest, TakesFlagsInEverySpelling) {
-  const HookRequest request = parsed({"update-ldcache", "--folder", "/a", "-folder=/b", "extra", "--ldconfig-path=/x"});
+  const HookRequest request =
+      parsed({"update-ldcache", "--folder", "/a", "-folder=/b", "extra", "--ldconfig-path=/x"});
   EXPECT_EQ(request.folders, (std::vector<std::string>{"/a", "/b"}));
   EXPECT_EQ(request.ldconfig, "/x");
 }
@@ -39,8 +40,10 @@ TEST(HookRequest, TakesFlagsInEverySpelling) {
 TEST(HookRequest, AWrongFlagOfAKnownHookIsAMistake) {
   EXPECT_FALSE(parse_hook_command(std::vector<std::string>{"create-symlinks", "--nope", "x"}));
   EXPECT_FALSE(parse_hook_command(std::vector<std::string>{"create-symlinks", "--link"}));
-  EXPECT_FALSE(parse_hook_command(std::vector<std::string>{"chmod", "--mode", "77777", "--path", "/x"}));
-  EXPECT_FALSE(parse_hook_command(std::vector<std::string>{"chmod", "--mode", "7x", "--path", "/x"}));
+  EXPECT_FALSE(
+      parse_hook_command(std::vector<std::string>{"chmod", "--mode", "77777", "--path", "/x"}));
+  EXPECT_FALSE(
+      parse_hook_command(std::vector<std::string>{"chmod", "--mode", "7x", "--path", "/x"}));
   EXPECT_EQ(parsed({"chmod", "--mode", "7755"}).mode, 07755U);
 }
 
@@ -65,14 +68,16 @@ TEST(OciState, TheFirstValueCounts) {
 TEST(OciState, TheHostIsNoContainersRoot) {
   EXPECT_EQ(container_root({.bundle = "/b"}, "rootfs").value_or(""), "/b/rootfs");
   EXPECT_EQ(container_root({.bundle = "/b"}, "/x").value_or(""), "/x");
-  for (const char* path : {"", "/", "//", "/..", "/a/.."}) EXPECT_FALSE(container_root({.bundle = "/b"}, path)) << path;
+  for (const char* path : {"", "/", "//", "/..", "/a/.."})
+    EXPECT_FALSE(container_root({.bundle = "/b"}, path)) << path;
   EXPECT_FALSE(container_root({.bundle = "/b"}, ".."));
 }
 
 std::string note(const std::string& name, const std::string& text) {
   const auto number = [](std::size_t value) {
     std::string bytes;
-    for (unsigned i = 0; i < 4; ++i) bytes += static_cast<char>((value >> (8 * i)) & 0xFFU);
+    for (unsigned i = 0; i < 4; ++i)
+      bytes += static_cast<char>((value >> (8 * i)) & 0xFFU);
     return bytes;
   };
   std::string padded = name;
@@ -83,13 +88,16 @@ std::string note(const std::string& name, const std::string& text) {
 TEST(CompatNote, IsReadOnlyIfItIsWhole) {
   const std::string nvidia("NVIDIA Corporation\0", 19);
   CompatNote read;
-  EXPECT_TRUE(parse_compat_note(note(nvidia, R"({"CUDA Version": "13.0", "Driver": [535, 550]})"), read));
+  EXPECT_TRUE(
+      parse_compat_note(note(nvidia, R"({"CUDA Version": "13.0", "Driver": [535, 550]})"), read));
   EXPECT_EQ(read.cuda_version, "13.0");
   EXPECT_EQ(read.drivers, (std::vector<int>{535, 550}));
   const std::string whole = note(nvidia, R"({"Driver": [1]})");
-  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(parse_compat_note(whole.substr(0, size), read)) << size;
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_FALSE(parse_compat_note(whole.substr(0, size), read)) << size;
   EXPECT_FALSE(parse_compat_note(note("GNU", "{}"), read));
-  EXPECT_FALSE(parse_compat_note(std::string("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01\0\0\0", 12), read));
+  EXPECT_FALSE(
+      parse_compat_note(std::string("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01\0\0\0", 12), read));
 }
 
 class TreeTest : public testing::Test {
@@ -114,18 +122,23 @@ TEST_F(LdConf, FollowsIncludesOnceEach) {
   root_.write("etc/ld.so.conf.d/b.conf", "/opt/b\ninclude /etc/ld.so.conf\n");
   root_.write("etc/ld.so.conf.d/ignored", "/opt/c\n");
   EXPECT_EQ(configured_library_folders(*tree_), (std::vector<std::string>{"/opt/a", "/opt/b"}));
-  EXPECT_EQ(new_library_folders({"/x", "/opt/a", "/lib", "/x"}, {"/opt/a"}, {"/lib"}), (std::vector<std::string>{"/x"}));
+  EXPECT_EQ(new_library_folders({"/x", "/opt/a", "/lib", "/x"}, {"/opt/a"}, {"/lib"}),
+            (std::vector<std::string>{"/x"}));
 }
 
 TEST_F(Elf, GarbageIsAnErrorAndNothingElse) {
   root_.write("empty", "");
   root_.write("text", "no ELF\n");
-  std::string bytes = "\x7F" "ELF\x02\x01";
+  std::string bytes =
+      "\x7F"
+      "ELF\x02\x01";
   bytes.resize(64);
-  for (std::size_t at = 40; at < 64; ++at) bytes[at] = '\xFF';
+  for (std::size_t at = 40; at < 64; ++at)
+    bytes[at] = '\xFF';
   root_.write("wild", bytes);
   root_.write("short", bytes.substr(0, 20));
-  for (const char* name : {"/empty", "/text", "/wild", "/short", "/missing"}) EXPECT_FALSE(read_soname(*tree_, name)) << name;
+  for (const char* name : {"/empty", "/text", "/wild", "/short", "/missing"})
+    EXPECT_FALSE(read_soname(*tree_, name)) << name;
 }
 
 TEST_F(RealPathsTest, LinksStayInsideAndTellIfTheyWereAbsolute) {
@@ -154,9 +167,12 @@ TEST(Matches, StarsAndNothingElse) {
 }
 
 TEST(ParseModuleVersion, TakesBothModules) {
-  EXPECT_EQ(parse_module_version("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue Sep 23 10:11:16 UTC 2025\nGCC version:  gcc 13.2.0\n"),
+  EXPECT_EQ(parse_module_version("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue "
+                                 "Sep 23 10:11:16 UTC 2025\nGCC version:  gcc 13.2.0\n"),
             "580.95.05");
-  EXPECT_EQ(parse_module_version("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86  Release Build\n"), "570.86");
+  EXPECT_EQ(parse_module_version(
+                "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86  Release Build\n"),
+            "570.86");
   EXPECT_EQ(parse_module_version("GCC version:  gcc 13.2.0\n"), "");
   EXPECT_EQ(parse_module_version(""), "");
 }

@@ -1,10 +1,10 @@
 #include "cdi/spec_io.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
-
-#include <string>
 
 #include "cdi/management.h"
 #include "cdi/validate.h"
@@ -19,11 +19,26 @@ Spec full_spec() {
     spec.devices.push_back({.name = name, .edits = {.env = {"A=b"}}});
   }
   ContainerEdits& edits = spec.devices[0].edits;
-  edits.env = {"A= # no comment", "B='", "C=\"x\": y", "D=\n\t\x7F\xC2\x80", "E=ä", "F=[x]", "- G=1"};
-  edits.device_nodes = {{.path = "/dev/x", .host_path = "/dev/y z", .type = "c", .major = 1, .minor = 2, .file_mode = 438,
-                         .permissions = "rwm", .uid = 0, .gid = 5}};
-  edits.hooks = {{.name = "createContainer", .path = "/h", .args = {"h", "--link", "a::b", "-1", "~", ""}, .env = {"X=y"}, .timeout = 5}};
-  edits.mounts = {{.host_path = "/run/nvidia: #x/a", .container_path = "/b", .options = {"ro", "on"}, .type = "bind"}};
+  edits.env = {
+      "A= # no comment", "B='", "C=\"x\": y", "D=\n\t\x7F\xC2\x80", "E=ä", "F=[x]", "- G=1"};
+  edits.device_nodes = {{.path = "/dev/x",
+                         .host_path = "/dev/y z",
+                         .type = "c",
+                         .major = 1,
+                         .minor = 2,
+                         .file_mode = 438,
+                         .permissions = "rwm",
+                         .uid = 0,
+                         .gid = 5}};
+  edits.hooks = {{.name = "createContainer",
+                  .path = "/h",
+                  .args = {"h", "--link", "a::b", "-1", "~", ""},
+                  .env = {"X=y"},
+                  .timeout = 5}};
+  edits.mounts = {{.host_path = "/run/nvidia: #x/a",
+                   .container_path = "/b",
+                   .options = {"ro", "on"},
+                   .type = "bind"}};
   edits.intel_rdt = IntelRdt{.clos_id = "x", .schemata = {"L3:0=f"}, .enable_monitoring = true};
   edits.additional_gids = {1, 2};
   edits.net_devices = {{.host_interface_name = "eth0", .name = "n0"}};
@@ -35,10 +50,14 @@ Spec full_spec() {
 Spec without_lines(Spec spec) {
   const auto clear = [](ContainerEdits& edits) {
     edits.line = 0;
-    for (DeviceNode& node : edits.device_nodes) node.line = 0;
-    for (Hook& hook : edits.hooks) hook.line = 0;
-    for (Mount& mount : edits.mounts) mount.line = 0;
-    for (NetDevice& device : edits.net_devices) device.line = 0;
+    for (DeviceNode& node : edits.device_nodes)
+      node.line = 0;
+    for (Hook& hook : edits.hooks)
+      hook.line = 0;
+    for (Mount& mount : edits.mounts)
+      mount.line = 0;
+    for (NetDevice& device : edits.net_devices)
+      device.line = 0;
     if (edits.intel_rdt) edits.intel_rdt->line = 0;
   };
   clear(spec.edits);
@@ -64,10 +83,12 @@ TEST(SpecIo, WhatIsWrittenIsReadBack) {
 nlohmann::json to_json(const YAML::Node& node) {
   nlohmann::json value;
   if (node.IsMap()) {
-    for (const auto& entry : node) value[entry.first.as<std::string>()] = to_json(entry.second);
+    for (const auto& entry : node)
+      value[entry.first.as<std::string>()] = to_json(entry.second);
   } else if (node.IsSequence()) {
     value = nlohmann::json::array();
-    for (const auto& item : node) value.push_back(to_json(item));
+    for (const auto& item : node)
+      value.push_back(to_json(item));
   } else {
     value = node.as<std::string>();
   }
@@ -77,24 +98,29 @@ nlohmann::json to_json(const YAML::Node& node) {
 nlohmann::json as_text(const nlohmann::json& value) {
   if (!value.is_structured()) return value.is_string() ? value : nlohmann::json(value.dump());
   nlohmann::json all = value;
-  for (auto& item : all) item = as_text(item);
+  for (auto& item : all)
+    item = as_text(item);
   return all;
 }
 
 TEST(SpecIo, AnotherYamlReaderReadsTheSame) {
   const Spec spec = full_spec();
-  EXPECT_EQ(to_json(YAML::Load(render_yaml(spec))), as_text(nlohmann::json::parse(render_json(spec))));
+  EXPECT_EQ(to_json(YAML::Load(render_yaml(spec))),
+            as_text(nlohmann::json::parse(render_json(spec))));
 }
 
 TEST(SpecIo, LooksAsTheStockInstallersFile) {
-  const Inventory inventory{.version = "580.1",
-                            .library_folders = {"/usr/lib64"},
-                            .libraries = {{.path = "/usr/lib64/libcuda.so.580.1", .links = {"libcuda.so.1::/usr/lib64/libcuda.so"}}},
-                            .nodes = {{.path = "/dev/nvidia0", .status = {.mode = 0660, .gid = 44, .major = 195}}}};
-  const Spec spec = make_management_spec(inventory, {.kind = "management.nvidia.com/gpu",
-                                                     .hook_path = "/t/nvidia-cdi-hook",
-                                                     .driver_root = "/run/nvidia/driver",
-                                                     .dev_root = "/"});
+  const Inventory inventory{
+      .version = "580.1",
+      .library_folders = {"/usr/lib64"},
+      .libraries = {{.path = "/usr/lib64/libcuda.so.580.1",
+                     .links = {"libcuda.so.1::/usr/lib64/libcuda.so"}}},
+      .nodes = {{.path = "/dev/nvidia0", .status = {.mode = 0660, .gid = 44, .major = 195}}}};
+  const Spec spec = make_management_spec(inventory,
+                                         {.kind = "management.nvidia.com/gpu",
+                                          .hook_path = "/t/nvidia-cdi-hook",
+                                          .driver_root = "/run/nvidia/driver",
+                                          .dev_root = "/"});
   EXPECT_EQ(render_yaml(spec), R"(---
 cdiVersion: 0.7.0
 kind: management.nvidia.com/gpu

@@ -1,10 +1,10 @@
 #include "cdi/validate.h"
 
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "cdi/spec_folders.h"
 #include "cdi/spec_io.h"
@@ -71,9 +71,10 @@ TEST(Validate, RootOfResctrlIsAClosOfTheLatestOnly) {
 }
 
 TEST(Validate, TellsTheLineOfTheProblem) {
-  const Verdict verdict = validate_text("cdiVersion: 0.5.0\nkind: ex/gpu\ndevices:\n- name: a\n  containerEdits:\n    mounts:\n"
-                                        "    - hostPath: /a\n",
-                                        v1_0_0);
+  const Verdict verdict = validate_text(
+      "cdiVersion: 0.5.0\nkind: ex/gpu\ndevices:\n- name: a\n  containerEdits:\n    mounts:\n"
+      "    - hostPath: /a\n",
+      v1_0_0);
   ASSERT_TRUE(verdict.problem);
   EXPECT_EQ(verdict.problem->line, 7);
 }
@@ -118,7 +119,8 @@ TEST_F(SpecFoldersTest, NoFoldersAreNoneBeforeTheLatest) {
 }
 
 TEST_F(SpecFoldersTest, AClashInALowerFolderTakesTheHigherFoldersDeviceToo) {
-  for (const char* name : {"etc/cdi/a.json", "etc/cdi/b.json", "var/run/cdi/c.json"}) root_.write(name, spec("0.5.0", "ex/gpu", kEnv));
+  for (const char* name : {"etc/cdi/a.json", "etc/cdi/b.json", "var/run/cdi/c.json"})
+    root_.write(name, spec("0.5.0", "ex/gpu", kEnv));
   const SpecFolders found = read(usual_spec_folders(), v1_0_0);
   EXPECT_TRUE(found.devices.empty());
   EXPECT_EQ(found.problems.size(), 2U);
