@@ -2,7 +2,8 @@
 """How often `ctkit effective` equals what real containerd printed, over testdata/containerd (see its README).
 
 A recorded dump must come back equal as data (the 1.x list `imports` as a set). A recorded refusal, a crash included,
-must be a refusal: exit status 6 and nothing on stdout. Where the daemon itself was asked, the daemon is right.
+must be a refusal: exit status 6 and nothing on stdout. Where the daemon itself was asked, the daemon is right; with
+--as-dump the dump is, and `ctkit effective --as-dump` is asked.
 
 Exit status 0 when the share of agreeing results is at least --at-least, both of all and of those that load, and
 every case that matches an --exact pattern agrees."""
@@ -18,10 +19,11 @@ import tempfile
 import recorded
 
 
-def disagreements(ctkit, root, release, result):
+def disagreements(ctkit, root, release, result, as_dump):
     """Why ctkit's answer for a laid tree is not the daemon's: a list of (path, daemon's, ours), empty if it is."""
-    ours = recorded.run_ctkit(ctkit, "effective", "-o", "json", root=root, release=release)
-    if not loads(result):
+    more = ["--as-dump"] if as_dump else []
+    ours = recorded.run_ctkit(ctkit, "effective", "-o", "json", *more, root=root, release=release)
+    if not loads(result, as_dump):
         refused = ours.returncode == recorded.REFUSED and not ours.stdout.strip()
         return [] if refused else [(("refusal",), result.get("daemon", result).get("error"), recorded.told(ours))]
     if ours.returncode:
@@ -35,17 +37,19 @@ def disagreements(ctkit, root, release, result):
     return recorded.differences(recorded.document(result["dump"], release), recorded.document(got, release))
 
 
-def loads(result):
-    """Whether the daemon starts with this tree: its own word before that of `config dump`."""
+def loads(result, as_dump):
+    """Whether the daemon starts with this tree: its own word before that of `config dump`, if that was not asked for."""
+    if as_dump:
+        return result["ok"]
     return result.get("daemon", {}).get("loads", result["ok"])
 
 
 def check_case(work):
     """All releases on one tree, laid once: [(id, release, loads, disagreements)]."""
-    ctkit, case, results = work
+    ctkit, case, results, as_dump = work
     with tempfile.TemporaryDirectory(prefix="parity.") as root:
         recorded.lay(root, case)
-        return [(case["id"], release, loads(result), disagreements(ctkit, root, release, result)[:4])
+        return [(case["id"], release, loads(result, as_dump), disagreements(ctkit, root, release, result, as_dump)[:4])
                 for release, result in results.items()]
 
 
@@ -60,17 +64,18 @@ def main():
     parser.add_argument("--release", nargs="+", default=[], help="only these releases")
     parser.add_argument("--case", nargs="+", default=["*"], metavar="GLOB", help="only these cases")
     parser.add_argument("--stride", type=int, default=1, metavar="N", help="only every Nth case (slow builds)")
+    parser.add_argument("--as-dump", action="store_true", help="compare with what `config dump` does")
     parser.add_argument("--at-least", type=float, default=100.0, metavar="PERCENT")
     parser.add_argument("--exact", nargs="+", default=[], metavar="GLOB", help="these cases must all agree")
     parser.add_argument("--show", type=int, default=10, metavar="N", help="print the first N disagreements")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
 
-    by_release = recorded.read_results(options.release)
+    by_release = recorded.read_results(options.release, options.as_dump)
     chosen = [case for case in recorded.read_cases().values()
               if any(fnmatch.fnmatchcase(case["id"], glob) for glob in options.case)][::options.stride]
     work = [(options.ctkit, case, {release: results[case["id"]] for release, results in by_release.items()
-                                   if case["id"] in results}) for case in chosen]
+                                   if case["id"] in results}, options.as_dump) for case in chosen]
 
     total, agreed, loading, loading_agreed = collections.Counter(), collections.Counter(), 0, 0
     wrong = []

@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh SECONDS [TARGET…]: each fuzz target of build/fuzz (default: all) for SECONDS from its stored corpus,
-# testdata/fuzz/TARGET, and from what grows on it in a folder that goes at the end.
+# testdata/fuzz/TARGET, and from what grows on it in a folder that goes at the end. As many at once as there are processors.
 #
 # A finding is made smaller, kept in build/fuzz/findings and printed with the command that shows it again. Once mended, it
 # goes to testdata/fuzz/TARGET/crash-… . Exit status 1 if there was one.
@@ -13,6 +13,11 @@ readonly minimising_seconds=60
 seconds=${1:?usage: run.sh SECONDS [TARGET…]}
 shift
 [ $# -gt 0 ] || set -- command_line effective imports_edit reader
+if [ $# -gt 1 ]; then
+  printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 tests/fuzz/run.sh "$seconds"
+  exit
+fi
+target=$1
 
 export ASAN_SYMBOLIZER_PATH=/usr/lib/llvm-19/bin/llvm-symbolizer UBSAN_OPTIONS=print_stacktrace=1
 # Leaks show within a run; the check at each input's end halves the speed.
@@ -20,7 +25,6 @@ export ASAN_OPTIONS=detect_leaks=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-findings=0
 
 # report TARGET INPUT: make the input smaller and print it.
 report() {
@@ -34,22 +38,19 @@ report() {
   echo "-- again: $build/fuzz_$1 $kept"
 }
 
-for target in "$@"; do
-  mkdir -p "$work/$target/corpus" "$work/$target/findings"
-  cp "testdata/fuzz/$target"/* "$work/$target/corpus/"
-  stored=$(find "$work/$target/corpus" -type f | wc -l)
-  status=0
-  "$build/fuzz_$target" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
-    -artifact_prefix="$work/$target/findings/" "$work/$target/corpus" >"$work/$target/log" 2>&1 || status=$?
-  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$target/log")
-  new=$(($(find "$work/$target/corpus" -type f | wc -l) - stored))
-  found=$(find "$work/$target/findings" -type f | wc -l)
-  echo "$target: ${executions:-?} executions in $seconds s, $stored stored inputs, $new new, $found findings"
-  [ "$status" -ne 0 ] || continue
-  findings=$((findings + 1))
-  grep -vE '^(#|INFO:|stat::|\s*NEW_FUNC)' "$work/$target/log" | head -n 40
-  for input in "$work/$target/findings"/*; do
-    [ ! -f "$input" ] || report "$target" "$input"
-  done
+mkdir -p "$work/corpus" "$work/findings"
+cp "testdata/fuzz/$target"/* "$work/corpus/"
+stored=$(find "$work/corpus" -type f | wc -l)
+status=0
+"$build/fuzz_$target" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
+  -artifact_prefix="$work/findings/" "$work/corpus" >"$work/log" 2>&1 || status=$?
+executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
+new=$(($(find "$work/corpus" -type f | wc -l) - stored))
+found=$(find "$work/findings" -type f | wc -l)
+echo "$target: ${executions:-?} executions in $seconds s, $stored stored inputs, $new new, $found findings"
+[ "$status" -ne 0 ] || exit 0
+grep -vE '^(#|INFO:|stat::|\s*NEW_FUNC)' "$work/log" | head -n 40
+for input in "$work/findings"/*; do
+  [ ! -f "$input" ] || report "$target" "$input"
 done
-[ "$findings" -eq 0 ]
+exit 1

@@ -21,13 +21,15 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// As Go's strings.ToLower, which go-toml 2 looks fields up by (unmarshaler.go, structField): two letters beyond ASCII
-/// have one in ASCII.
+/// As Go's strings.ToLower, which go-toml 2 looks fields up by (unmarshaler.go, structField): two
+/// letters beyond ASCII have one in ASCII.
 std::string folded(std::string_view key) {
   std::string result = lower(key);
-  constexpr std::array<std::pair<std::string_view, char>, 2> kLetters = {{{"\u0130", 'i'}, {"\u212a", 'k'}}};
+  constexpr std::array<std::pair<std::string_view, char>, 2> kLetters = {
+      {{"\u0130", 'i'}, {"\u212a", 'k'}}};
   for (const auto& [letter, plain] : kLetters) {
-    for (std::size_t at = result.find(letter); at != std::string::npos; at = result.find(letter, at)) {
+    for (std::size_t at = result.find(letter); at != std::string::npos;
+         at = result.find(letter, at)) {
       result.replace(at, letter.size(), 1, plain);
     }
   }
@@ -67,7 +69,9 @@ std::string_view wanted(const Type& type) {
   return "";
 }
 
-Error mismatch(const Type& type, const Value& value, const PathNode& path,
+Error mismatch(const Type& type,
+               const Value& value,
+               const PathNode& path,
                ErrorCode code = ErrorCode::daemon_refuses) {
   return {.code = code,
           .message = "'" + path.key_path().to_string() + "' wants " + std::string(wanted(type)) +
@@ -82,8 +86,8 @@ bool is_array_of_tables(const Value& value) {
          std::ranges::all_of(*array, [](const Value& item) { return item.table() != nullptr; });
 }
 
-/// A scalar's text as a Go type with UnmarshalText gets it: fmt.Sprint of it in go-toml 1, the token in go-toml 2. The
-/// only float that is then a duration is go-toml 1's "0".
+/// A scalar's text as a Go type with UnmarshalText gets it: fmt.Sprint of it in go-toml 1, the
+/// token in go-toml 2. The only float that is then a duration is go-toml 1's "0".
 std::string scalar_text(const Value& value, bool one) {
   if (const bool* boolean = value.boolean()) return *boolean ? "true" : "false";
   if (const auto* integer = value.integer()) return std::to_string(*integer);
@@ -95,13 +99,28 @@ std::string scalar_text(const Value& value, bool one) {
   return value.string() ? *value.string() : "";
 }
 
+/// The field that go-toml 2 finds for a key; null: none.
+const Type* field_2(const Type& type, std::string_view key) {
+  for (const Type& field : type.fields) {
+    if (field.name == key) return &field;
+  }
+  const std::string lowered = folded(key);
+  for (const Type& field : type.fields) {
+    if (lower(field.name) == lowered) return &field;
+  }
+  return nullptr;
+}
+
 /// One decoding of one section: the rules of both libraries over one walk.
 class Decoder {
  public:
   explicit Decoder(const DecodeContext& context)
       : context_(context), one_(context.regime->decoding == Decoding::go_toml_1) {}
 
-  Result<void> decode(const Type& type, const Value& value, Slot& slot, const PathNode& path) const {
+  Result<void> decode(const Type& type,
+                      const Value& value,
+                      Slot& slot,
+                      const PathNode& path) const {
     switch (type.kind) {
       case Kind::table:
         return decode_struct(type, value, slot, path);
@@ -122,14 +141,17 @@ class Decoder {
     slot = std::move(value);
   }
 
-  Result<void> decode_struct(const Type& type, const Value& value, Slot& slot,
+  Result<void> decode_struct(const Type& type,
+                             const Value& value,
+                             Slot& slot,
                              const PathNode& path) const {
     const Table* table = value.table();
     if (!table) {
       // An element of an array given as a scalar, a struct given as one.
       return std::unexpected(mismatch(type, value, path));
     }
-    if (!slot && type.pointer && table->empty() && !one_) return {};
+    if (!slot && type.pointer && table->empty() && !one_ && !context_.regime->empty_tables_allocate)
+      return {};
     if (!slot) {
       Type plain = type;
       plain.pointer = false;
@@ -141,7 +163,9 @@ class Decoder {
     return decode_members_2(type, *table, *members, path);
   }
 
-  Result<void> decode_members_1(const Type& type, const Table& table, Table& members,
+  Result<void> decode_members_1(const Type& type,
+                                const Table& table,
+                                Table& members,
                                 const PathNode& path) const {
     if (auto done = decode_fields_1(type, table, members, path); !done) return done;
     if (context_.transcript->wanted()) {
@@ -152,13 +176,16 @@ class Decoder {
     return {};
   }
 
-  Result<void> decode_fields_1(const Type& type, const Table& table, Table& members,
+  Result<void> decode_fields_1(const Type& type,
+                               const Table& table,
+                               Table& members,
                                const PathNode& path) const {
     for (const Type& field : type.fields) {
       const Value* value = find_1(table, field.name);
       if (!value && is_embedded(field)) {
         Table* embedded = members.at(std::string(field.name)).table();
-        if (auto done = decode_fields_1(field, table, *embedded, {&path, field.name}); !done) return done;
+        if (auto done = decode_fields_1(field, table, *embedded, {&path, field.name}); !done)
+          return done;
       }
       if (!value) continue;
       if (auto done = decode_member(field, *value, members, path); !done) return done;
@@ -186,16 +213,18 @@ class Decoder {
     });
   }
 
-  /// containerd 1.x pkg/cri/config PluginConfig embeds these four structs. Where the section has no table of their name,
-  /// go-toml 1 reads their keys from the section itself (marshal.go, valueFromTree: mtypef.Anonymous): `bin_dir` right
-  /// under the CRI section is `cni.bin_dir`.
+  /// containerd 1.x pkg/cri/config PluginConfig embeds these four structs. Where the section has no
+  /// table of their name, go-toml 1 reads their keys from the section itself (marshal.go,
+  /// valueFromTree: mtypef.Anonymous): `bin_dir` right under the CRI section is `cni.bin_dir`.
   static bool is_embedded(const Type& field) {
-    constexpr std::array<std::string_view, 4> kNames = {"containerd", "cni", "image_decryption",
-                                                        "x509_key_pair_streaming"};
+    constexpr std::array<std::string_view, 4> kNames = {
+        "containerd", "cni", "image_decryption", "x509_key_pair_streaming"};
     return field.kind == Kind::table && std::ranges::find(kNames, field.name) != kNames.end();
   }
 
-  Result<void> decode_members_2(const Type& type, const Table& table, Table& members,
+  Result<void> decode_members_2(const Type& type,
+                                const Table& table,
+                                Table& members,
                                 const PathNode& path) const {
     for (const auto* entry : met_order(table)) {
       const Type* field = field_2(type, entry->first);
@@ -208,22 +237,12 @@ class Decoder {
     return {};
   }
 
-  static const Type* field_2(const Type& type, std::string_view key) {
-    for (const Type& field : type.fields) {
-      if (field.name == key) return &field;
-    }
-    const std::string lowered = folded(key);
-    for (const Type& field : type.fields) {
-      if (lower(field.name) == lowered) return &field;
-    }
-    return nullptr;
-  }
-
   /// The members in the order go-toml 2 meets them.
   [[nodiscard]] std::vector<const Table::value_type*> met_order(const Table& table) const {
     std::vector<const Table::value_type*> order;
     order.reserve(table.size());
-    for (const auto& entry : table) order.push_back(&entry);
+    for (const auto& entry : table)
+      order.push_back(&entry);
     if (context_.in_file_order) {
       std::ranges::stable_sort(order, {}, [](const Table::value_type* entry) {
         const Origin& origin = entry->second.origin;
@@ -240,12 +259,15 @@ class Decoder {
   void unknown(std::string_view key, const Value& value, const PathNode& path) const {
     const PathNode here{&path, key};
     context_.transcript->unread(here, value);
-    context_.diagnostics->push_back({.severity = Severity::warning,
-                                     .message = "nothing reads '" + here.key_path().to_string() + "'",
-                                     .origin = value.origin});
+    context_.diagnostics->push_back(
+        {.severity = Severity::warning,
+         .message = "nothing reads '" + here.key_path().to_string() + "'",
+         .origin = value.origin});
   }
 
-  Result<void> decode_member(const Type& field, const Value& value, Table& members,
+  Result<void> decode_member(const Type& field,
+                             const Value& value,
+                             Table& members,
                              const PathNode& path) const {
     const PathNode here{&path, field.name};
     Slot slot;
@@ -257,13 +279,16 @@ class Decoder {
     return {};
   }
 
-  Result<void> decode_map(const Type& type, const Value& value, Slot& slot,
+  Result<void> decode_map(const Type& type,
+                          const Value& value,
+                          Slot& slot,
                           const PathNode& path) const {
     const Table* table = value.table();
     if (!table) return std::unexpected(mismatch(type, value, path));
     if (one_) {
       Slot built{Value{.data = Table{}, .origin = value.origin}};
-      if (auto done = decode_entries(*type.element, *table, *built->table(), path); !done) return done;
+      if (auto done = decode_entries(*type.element, *table, *built->table(), path); !done)
+        return done;
       if (slot) context_.transcript->replaced(path, *slot, *built);
       slot = std::move(built);
       return {};
@@ -274,7 +299,9 @@ class Decoder {
     return decode_entries(*type.element, *table, *slot->table(), path);
   }
 
-  Result<void> decode_entries(const Type& element, const Table& table, Table& entries,
+  Result<void> decode_entries(const Type& element,
+                              const Table& table,
+                              Table& entries,
                               const PathNode& path) const {
     for (const auto* entry : met_order(table)) {
       const auto& [key, value] = *entry;
@@ -294,7 +321,9 @@ class Decoder {
     return {};
   }
 
-  Result<void> decode_array(const Type& type, const Value& value, Slot& slot,
+  Result<void> decode_array(const Type& type,
+                            const Value& value,
+                            Slot& slot,
                             const PathNode& path) const {
     const Array* array = value.array();
     if (!array) {
@@ -316,7 +345,9 @@ class Decoder {
   }
 
   /// go-toml 2 handleTable: a table header on a slice goes to its last element.
-  Result<void> table_for_array(const Type& type, const Value& value, Slot& slot,
+  Result<void> table_for_array(const Type& type,
+                               const Value& value,
+                               Slot& slot,
                                const PathNode& path) const {
     Array* array = slot ? std::get_if<Array>(&slot->data) : nullptr;
     if (!array || array->empty()) return std::unexpected(mismatch(type, value, path));
@@ -326,28 +357,33 @@ class Decoder {
     return done;
   }
 
-  Result<void> decode_any(const Type& type, const Value& value, Slot& slot,
+  Result<void> decode_any(const Type& type,
+                          const Value& value,
+                          Slot& slot,
                           const PathNode& path) const {
     const bool was_table = slot && slot->table();
     if (one_ || !slot || (!value.table() && !is_array_of_tables(value))) {
       set(slot, value, path);
       return {};
     }
-    if (value.table() && was_table) return decode_entries(type, *value.table(), *slot->table(), path);
-    // A table, or tables, where the daemon's variable already holds something else: go-toml 2.4 makes a new one.
+    if (value.table() && was_table)
+      return decode_entries(type, *value.table(), *slot->table(), path);
+    // A table, or tables, where the daemon's variable already holds something else: go-toml 2.4
+    // makes a new one.
     if (context_.regime->replaces_held_values) {
       set(slot, value, path);
       return {};
     }
-    return std::unexpected(
-        Error{.code = ErrorCode::daemon_refuses,
-              .message = "'" + path.key_path().to_string() + "' holds " +
-                         std::string(type_name(*slot)) + " and cannot become " +
-                         std::string(type_name(value)),
-              .where = value.origin.to_string()});
+    return std::unexpected(Error{.code = ErrorCode::daemon_refuses,
+                                 .message = "'" + path.key_path().to_string() + "' holds " +
+                                            std::string(type_name(*slot)) + " and cannot become " +
+                                            std::string(type_name(value)),
+                                 .where = value.origin.to_string()});
   }
 
-  Result<void> decode_scalar(const Type& type, const Value& value, Slot& slot,
+  Result<void> decode_scalar(const Type& type,
+                             const Value& value,
+                             Slot& slot,
                              const PathNode& path) const {
     if (!one_ && value.table() && value.table()->empty() && !context_.regime->integer_durations) {
       return {};
@@ -358,7 +394,8 @@ class Decoder {
     return {};
   }
 
-  [[nodiscard]] Result<Value::Data> convert(const Type& type, const Value& value,
+  [[nodiscard]] Result<Value::Data> convert(const Type& type,
+                                            const Value& value,
                                             const PathNode& path) const {
     switch (type.kind) {
       case Kind::boolean:
@@ -400,7 +437,8 @@ class Decoder {
     return std::unexpected(mismatch(type, value, path));
   }
 
-  static Result<Value::Data> duration(std::string_view text, const Value& value,
+  static Result<Value::Data> duration(std::string_view text,
+                                      const Value& value,
                                       const PathNode& path) {
     if (const auto nanoseconds = parse_duration(text)) return *nanoseconds;
     return std::unexpected(Error{.code = ErrorCode::daemon_refuses,
@@ -432,7 +470,27 @@ bool is_empty(const Value& value) {
 
 }  // namespace
 
-Result<void> decode(const Type& type, const Value& value, Slot& slot, const PathNode& path,
+bool has_place(const Type& type, std::span<const std::string> path) {
+  const Type* at = &type;
+  for (const std::string& key : path) {
+    while (at->kind == Kind::array)
+      at = at->element;
+    if (at->kind == Kind::map) {
+      at = at->element;
+    } else if (at->kind == Kind::table) {
+      at = field_2(*at, key);
+      if (!at) return false;
+    } else {
+      return true;
+    }
+  }
+  return true;
+}
+
+Result<void> decode(const Type& type,
+                    const Value& value,
+                    Slot& slot,
+                    const PathNode& path,
                     const DecodeContext& context) {
   return Decoder(context).decode(type, value, slot, path);
 }

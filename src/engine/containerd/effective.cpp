@@ -8,6 +8,7 @@
 
 #include "engine/containerd/cri_service.h"
 #include "engine/containerd/decode.h"
+#include "engine/containerd/go_path.h"
 #include "engine/containerd/merge.h"
 #include "engine/containerd/migrate.h"
 
@@ -19,7 +20,8 @@ namespace {
 std::string_view short_name(std::string_view id) {
   for (std::size_t at = id.find(".v"); at != std::string_view::npos; at = id.find(".v", at + 1)) {
     std::size_t end = at + 2;
-    while (end < id.size() && id[end] >= '0' && id[end] <= '9') ++end;
+    while (end < id.size() && id[end] >= '0' && id[end] <= '9')
+      ++end;
     if (end > at + 2 && end < id.size() && id[end] == '.') return id.substr(end + 1);
   }
   return id;
@@ -27,8 +29,7 @@ std::string_view short_name(std::string_view id) {
 
 bool names(const Table& config, std::string_view list, std::string_view plugin) {
   const Value* value = find(config, list);
-  return value && value->array() &&
-         std::ranges::any_of(*value->array(), [&](const Value& name) {
+  return value && value->array() && std::ranges::any_of(*value->array(), [&](const Value& name) {
            return name.string() && *name.string() == plugin;
          });
 }
@@ -36,7 +37,8 @@ bool names(const Table& config, std::string_view list, std::string_view plugin) 
 /// Free-form tables in an array: go-toml 2.2 and 2.3 crash when they decode them onto themselves.
 bool has_free_array_of_tables(const Type& type, const Value& value) {
   if (const Array* array = value.array(); array && type.kind == Kind::any) {
-    return !array->empty() && std::ranges::all_of(*array, [](const Value& item) { return item.table(); });
+    return !array->empty() &&
+           std::ranges::all_of(*array, [](const Value& item) { return item.table(); });
   }
   const Table* table = value.table();
   if (!table) return false;
@@ -51,14 +53,19 @@ bool has_free_array_of_tables(const Type& type, const Value& value) {
 void forget_origins(Value& value) {
   value.origin = {};
   if (Table* table = value.table()) {
-    for (auto& [key, child] : *table) forget_origins(child);
+    for (auto& [key, child] : *table)
+      forget_origins(child);
   } else if (auto* array = std::get_if<Array>(&value.data)) {
-    for (Value& item : *array) forget_origins(item);
+    for (Value& item : *array)
+      forget_origins(item);
   }
 }
 
 /// The node's own defaults fill a fresh variable; what they say is built in, not written in a file.
-Result<void> decode_defaults(const Type& type, const Table& table, Slot& slot, const Regime& regime) {
+Result<void> decode_defaults(const Type& type,
+                             const Table& table,
+                             Slot& slot,
+                             const Regime& regime) {
   const Transcript silent(nullptr);
   Diagnostics unknown;
   const DecodeContext context{&regime, &silent, &unknown};
@@ -74,7 +81,8 @@ const Table* default_section(const Daemon& daemon, std::string_view id) {
   return section ? section->table() : nullptr;
 }
 
-/// What a plugin's variable starts from in this daemon; nil and true if the daemon hasn't got the plugin.
+/// What a plugin's variable starts from in this daemon; nil and true if the daemon hasn't got the
+/// plugin.
 Result<Slot> start_of(const Daemon& daemon, const PluginType& plugin, bool& absent) {
   absent = false;
   if (!daemon.defaults) return built_in(*plugin.type);
@@ -94,7 +102,9 @@ Result<Slot> start_of(const Daemon& daemon, const PluginType& plugin, bool& abse
 
 class Computation {
  public:
-  Computation(const Daemon& daemon, const LoadRequest& request, EffectiveConfig& result,
+  Computation(const Daemon& daemon,
+              const LoadRequest& request,
+              EffectiveConfig& result,
               bool with_events)
       : daemon_(daemon),
         regime_(daemon.known.regime),
@@ -114,10 +124,12 @@ class Computation {
       if (auto done = check(); !done) return done;
     }
     if (auto done = migrate_merged(); !done) return done;
+    if (auto done = look_for_plugins(files); !done) return done;
     if (auto done = register_proxies(); !done) return done;
     if (auto done = decode_plugins(); !done) return done;
     finish();
-    for (LoadedFile& file : loaded->files) result_.layers.push_back(std::move(file.layer));
+    for (LoadedFile& file : loaded->files)
+      result_.layers.push_back(std::move(file.layer));
     judge_cri_service(daemon_.known, merged_, result_);
     return {};
   }
@@ -138,7 +150,8 @@ class Computation {
   Result<void> start() {
     if (daemon_.defaults) {
       Slot slot = zero(*schema_.top);
-      if (auto done = decode_defaults(*schema_.top, *daemon_.defaults, slot, regime_); !done) return done;
+      if (auto done = decode_defaults(*schema_.top, *daemon_.defaults, slot, regime_); !done)
+        return done;
       merged_ = std::move(*slot->table());
     } else {
       merged_ = std::move(*built_in(*schema_.top)->table());
@@ -149,11 +162,11 @@ class Computation {
     merged_.erase("proxy_plugins");
     merged_["version"].data = std::int64_t{one() ? 1 : regime_.schema_version};
     if (regime_.migration == Migration::per_file) {
-      merged_["plugins"].data =
-          Table{{"io.containerd.server.v1.grpc",
-                 {.data = Table{{"address", {.data = std::string("/run/containerd/containerd.sock")}},
-                                {"max_recv_message_size", {.data = std::int64_t{16} << 20}},
-                                {"max_send_message_size", {.data = std::int64_t{16} << 20}}}}}};
+      merged_["plugins"].data = Table{
+          {"io.containerd.server.v1.grpc",
+           {.data = Table{{"address", {.data = std::string("/run/containerd/containerd.sock")}},
+                          {"max_recv_message_size", {.data = std::int64_t{16} << 20}},
+                          {"max_send_message_size", {.data = std::int64_t{16} << 20}}}}}};
     }
     return {};
   }
@@ -168,7 +181,8 @@ class Computation {
     }
     if (one()) {
       Array imports;
-      for (const LoadedFile& file : loaded.files) imports.push_back({.data = file.layer.path});
+      for (const LoadedFile& file : loaded.files)
+        imports.push_back({.data = file.layer.path});
       merged_["imports"] = {.data = std::move(imports)};
     }
     return {};
@@ -179,14 +193,14 @@ class Computation {
     if (!regime_.root_caps_version) return {};
     if (root_version == 0) root_version = layer.schema_version;
     if (layer.schema_version <= root_version) return {};
-    return std::unexpected(
-        Error{.code = ErrorCode::daemon_refuses,
-              .message = "version " + std::to_string(layer.schema_version) +
-                         " is above the version " + std::to_string(root_version) +
-                         " of the top-level config, which this containerd refuses",
-              .where = layer.version_origin.to_string(),
-              .hint = "give this file the top-level config's version, or bring that one to version " +
-                      std::to_string(layer.schema_version)});
+    return std::unexpected(Error{
+        .code = ErrorCode::daemon_refuses,
+        .message = "version " + std::to_string(layer.schema_version) + " is above the version " +
+                   std::to_string(root_version) +
+                   " of the top-level config, which this containerd refuses",
+        .where = layer.version_origin.to_string(),
+        .hint = "give this file the top-level config's version, or bring that one to version " +
+                std::to_string(layer.schema_version)});
   }
 
   Result<void> migrate_file(LoadedFile& file) {
@@ -199,7 +213,8 @@ class Computation {
       if (auto done = migrate_to(file.config, at + 1, migration()); !done) return done;
       Value* plugins = find(file.config, "plugins");
       if (!plugins) continue;
-      if (auto done = migrate_plugins(*plugins->table(), schema_.migrations, {}, migration()); !done) {
+      if (auto done = migrate_plugins(*plugins->table(), schema_.migrations, {}, migration());
+          !done) {
         return done;
       }
     }
@@ -212,8 +227,10 @@ class Computation {
     Value* plugins = find(merged_, "plugins");
     if (!plugins) return {};
     const Value* disabled = find(merged_, "disabled_plugins");
-    return migrate_plugins(*plugins->table(), schema_.migrations,
-                           disabled ? *disabled->array() : Array{}, migration());
+    return migrate_plugins(*plugins->table(),
+                           schema_.migrations,
+                           disabled ? *disabled->array() : Array{},
+                           migration());
   }
 
   /// containerd: ValidateV2, ValidateVersion and the plugin URI checks.
@@ -226,7 +243,8 @@ class Computation {
     if (version() > regime_.schema_version) return std::unexpected(too_new());
     for (const std::string_view list : {"disabled_plugins", "required_plugins"}) {
       for (const Value& name : *find(merged_, list)->array()) {
-        if (!name.string()->contains('.')) return std::unexpected(bad_name(name.origin, *name.string()));
+        if (!name.string()->contains('.'))
+          return std::unexpected(bad_name(name.origin, *name.string()));
       }
     }
     return {};
@@ -266,6 +284,24 @@ class Computation {
     return {};
   }
 
+  /// containerd 1.x services/server LoadPlugins, 2.0 cmd/containerd/server LoadPlugins: shared
+  /// objects are looked for with a pattern made of `plugin_dir`, else of `root`, as it stands.
+  Result<void> look_for_plugins(const FileReader& files) const {
+    const Value* named = find(merged_, "plugin_dir");
+    const Value* root = find(merged_, "root");
+    if (!named || !named->string() || !root || !root->string()) return {};
+    const bool is_named = !named->string()->empty();
+    const std::string folder = is_named ? *named->string() : join(*root->string(), "plugins");
+    if (folder.find_first_of("*?[\\") == std::string::npos) return {};
+    const auto found = glob(join(folder, "*.so"), files, request_.working_folder);
+    if (found || found.error().code != ErrorCode::daemon_refuses) return {};
+    return std::unexpected(
+        Error{.code = ErrorCode::daemon_refuses,
+              .message = "'" + folder + "' is no pattern: " + found.error().message,
+              .where = (is_named ? named : root)->origin.to_string(),
+              .hint = "containerd looks for plugins there; take brackets and backslashes out"});
+  }
+
   /// containerd: LoadPlugins registers proxies; an unknown type, no name or a taken one panics.
   Result<void> register_proxies() {
     Value* proxies = find(merged_, "proxy_plugins");
@@ -274,16 +310,17 @@ class Computation {
       Table& fields = *proxy.table();
       const std::string_view type = proxy_type(*find(fields, "type")->string());
       if (type.empty()) {
-        return std::unexpected(Error{
-            .code = ErrorCode::daemon_crashes,
-            .message = "proxy plugin '" + name + "' has no type that containerd " +
-                       daemon_.known.release.to_string() + " knows, and it crashes on that",
-            .where = proxy.origin.to_string()});
+        return std::unexpected(
+            Error{.code = ErrorCode::daemon_crashes,
+                  .message = "proxy plugin '" + name + "' has no type that containerd " +
+                             daemon_.known.release.to_string() + " knows, and it crashes on that",
+                  .where = proxy.origin.to_string()});
       }
       if (name.empty()) {
-        return std::unexpected(Error{.code = ErrorCode::daemon_crashes,
-                                     .message = "a proxy plugin has an empty name, and containerd crashes on that",
-                                     .where = proxy.origin.to_string()});
+        return std::unexpected(
+            Error{.code = ErrorCode::daemon_crashes,
+                  .message = "a proxy plugin has an empty name, and containerd crashes on that",
+                  .where = proxy.origin.to_string()});
       }
       if (std::ranges::binary_search(schema_.plugin_ids, std::string(type) + "." + name)) {
         return std::unexpected(Error{.code = ErrorCode::daemon_crashes,
@@ -317,7 +354,8 @@ class Computation {
     return {};
   }
 
-  /// Each plugin's section over its built-in values. 1.x prints decoded sections only, 2.x everything.
+  /// Each plugin's section over its built-in values. 1.x prints decoded sections only, 2.x
+  /// everything.
   Result<void> decode_plugins() {
     Table raw;
     if (Value* plugins = find(merged_, "plugins")) raw = std::move(*plugins->table());
@@ -335,7 +373,8 @@ class Computation {
         if (auto done = decode_section(plugin, section->second, *slot, path); !done) return done;
         raw.erase(section);
       }
-      if (Slot out = printed(*plugin.type, *slot, regime_)) shown.emplace(plugin.id, *std::move(out));
+      if (Slot out = printed(*plugin.type, *slot, regime_))
+        shown.emplace(plugin.id, *std::move(out));
     }
     for (auto& [id, section] : raw) {
       if (!one()) {
@@ -348,18 +387,22 @@ class Computation {
     return {};
   }
 
-  Result<void> decode_section(const PluginType& plugin, const Value& section, Slot& slot,
+  Result<void> decode_section(const PluginType& plugin,
+                              const Value& section,
+                              Slot& slot,
                               const PathNode& path) {
     const std::size_t before = result_.diagnostics.size();
     const DecodeContext context{&regime_, &transcript_, &result_.diagnostics};
     if (auto done = decode(*plugin.type, section, slot, path, context); !done) return done;
     const bool twice = result_.diagnostics.size() != before;
-    if (twice && regime_.crashes_on_second_decode && has_free_array_of_tables(*plugin.type, section)) {
+    if (twice && regime_.crashes_on_second_decode &&
+        has_free_array_of_tables(*plugin.type, section)) {
       return std::unexpected(Error{
           .code = ErrorCode::daemon_crashes,
-          .message = "containerd " + daemon_.known.release.to_string() +
-                     " crashes on an array of tables in free-form options when the same section has a "
-                     "key that nothing reads",
+          .message =
+              "containerd " + daemon_.known.release.to_string() +
+              " crashes on an array of tables in free-form options when the same section has a "
+              "key that nothing reads",
           .where = result_.diagnostics[before].origin.to_string(),
           .hint = "remove the key that nothing reads"});
     }
@@ -368,7 +411,8 @@ class Computation {
 
   void finish() {
     Value* timeouts = find(merged_, "timeouts");
-    if (!timeouts) timeouts = &merged_.try_emplace("timeouts", Value{.data = Table{}}).first->second;
+    if (!timeouts)
+      timeouts = &merged_.try_emplace("timeouts", Value{.data = Table{}}).first->second;
     for (const auto& [name, value] : built_in_timeouts_) {
       const auto [entry, fresh] = timeouts->table()->try_emplace(name, value);
       if (!fresh && entry->second.string()->empty()) entry->second = value;
@@ -394,8 +438,10 @@ class Computation {
 
 }  // namespace
 
-Result<EffectiveConfig> effective(const Daemon& daemon, const FileReader& files,
-                                  const LoadRequest& request, bool with_events) {
+Result<EffectiveConfig> effective(const Daemon& daemon,
+                                  const FileReader& files,
+                                  const LoadRequest& request,
+                                  bool with_events) {
   EffectiveConfig result;
   if (auto done = Computation(daemon, request, result, with_events).run(files); !done) {
     return std::unexpected(done.error());

@@ -3,6 +3,8 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "engine/containerd/decode.h"
@@ -64,6 +66,9 @@ class Loader {
           refusal(file, "'" + file.path + "' is a directory",
                   "containerd refuses a folder among its imports; move it out of the pattern"));
     }
+    if (error.code == ErrorCode::failed) {  // a loop of links, a name too long, a bad disk: the daemon fares no better
+      return std::unexpected(refusal(file, "'" + file.path + "': " + error.message, error.hint));
+    }
     if (error.code != ErrorCode::not_found) return std::unexpected(error);
     if (file.asked_for.built_in()) return missing_top(loaded);
     if (two && request_.as_dump) {
@@ -103,7 +108,9 @@ class Loader {
 
   Result<LoadedFile> read(const std::string& path, const std::string& text,
                           Diagnostics& diagnostics) const {
-    auto table = read_toml(text, path, *known_.regime.dialect);
+    auto table = read_toml(text, path, *known_.regime.dialect, [&](std::span<const std::string> key) {
+      return has_place(*known_.schema->top, key);
+    });
     if (!table) return std::unexpected(table.error());
     LoadedFile file;
     file.layer.path = path;
@@ -118,12 +125,28 @@ class Loader {
       return std::unexpected(done.error());
     }
     file.config = std::move(*config->table());
+    if (auto done = check_sections(file.config); !done) return std::unexpected(done.error());
     file.layer.table = std::get<Table>(whole.data);
     if (const Value* version = find(file.config, "version"); version && version->integer()) {
       file.layer.schema_version = static_cast<long>(*version->integer());
       file.layer.version_origin = version->origin;
     }
     return file;
+  }
+
+  /// containerd 1.x services/server/config Config: `plugins` is a map[string]toml.Tree, so that nothing but tables fits in.
+  [[nodiscard]] Result<void> check_sections(const Table& config) const {
+    const Value* plugins = find(config, "plugins");
+    if (known_.regime.decoding != Decoding::go_toml_1 || !plugins || !plugins->table()) return {};
+    for (const auto& [name, section] : *plugins->table()) {
+      if (section.table()) continue;
+      const KeyPath key{{"plugins", name}};
+      return std::unexpected(Error{.code = ErrorCode::daemon_refuses,
+                                   .message = "'" + key.to_string() + "' wants a table, not " +
+                                              std::string(type_name(section)),
+                                   .where = section.origin.to_string()});
+    }
+    return {};
   }
 
   /// The files that one file's `imports` name, in order.

@@ -61,6 +61,7 @@ constexpr Regime k235 = with(k23, [](Regime& r) { r.root_caps_version = false; }
 constexpr Regime k24beta = with(k23, [](Regime& r) {
   r.integer_durations = true;
   r.replaces_held_values = true;
+  r.empty_tables_allocate = true;
   r.crashes_on_second_decode = false;
   r.spaced_headers = true;
   r.dialect = &kGoToml24;
@@ -98,6 +99,7 @@ void apply_repacking(const Release& release, Regime& regime) {
   regime.dialect = &kGoToml24;
   regime.integer_durations = true;
   regime.replaces_held_values = true;
+  regime.empty_tables_allocate = true;
   regime.crashes_on_second_decode = false;
   regime.spaced_headers = true;
 }

@@ -46,6 +46,7 @@ struct Regime {
   bool integer_durations = false;   ///< a bare integer is a duration in nanoseconds
   /// A table decoded onto a free-form value that holds something else replaces it; else it is refused. From go-toml 2.4.
   bool replaces_held_values = false;
+  bool empty_tables_allocate = false;  ///< an empty table makes a nil pointer point to a struct. From go-toml 2.4
   bool crashes_on_second_decode = false;  ///< go-toml 2.2 and 2.3: arrays of tables in free-form options, decoded twice
   bool diff_proxies = false;        ///< `type = "diff"` is a known proxy plugin
   bool sandbox_proxies = false;     ///< `type = "sandbox"` is one

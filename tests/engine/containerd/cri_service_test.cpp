@@ -171,5 +171,65 @@ TEST(CriService, SaysThatATimeoutIsNoDuration) {  // e05
         << release;
 }
 
+/// What Debian's 1.6.20, 1.7.24 and 2.1.9 were seen to do with each text: serve, or log that the
+/// CRI plugin failed.
+struct Seen {
+  std::string_view text;
+  bool serves_1_6;
+  bool serves_1_7;
+  bool serves_2_1;
+};
+
+class CriServiceSeen : public testing::TestWithParam<Seen> {};
+
+TEST_P(CriServiceSeen, Serves) {
+  const std::string root = "version = 2\n[OLD]\n" + std::string(GetParam().text);
+  EXPECT_EQ(reasons("1.6.20", root).empty(), GetParam().serves_1_6);
+  EXPECT_EQ(reasons("1.7.27", root).empty(), GetParam().serves_1_7);
+  EXPECT_EQ(reasons("2.1.9", root).empty(), GetParam().serves_2_1);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ,
+    CriServiceSeen,
+    testing::Values(
+        Seen{"systemd_cgroup = true", false, false, true},
+        Seen{"stream_idle_timeout = 'x'", false, false, false},
+        Seen{"stream_idle_timeout = ''", true, true, true},
+        Seen{"drain_exec_sync_io_timeout = 'x'", true, false, false},
+        Seen{"image_pull_progress_timeout = 'x'", true, false, false},
+        Seen{"[OLD.containerd]\nno_pivot = true", false, false, true},
+        Seen{"[OLD.containerd.untrusted_workload_runtime]\nruntime_type = 'io.containerd.runc.v2'\n"
+             "[OLD.containerd.runtimes.untrusted]\nruntime_type = 'io.containerd.runc.v2'\n"
+             "[OLD.containerd.runtimes.runc]\nruntime_type = 'io.containerd.runc.v2'",
+             false,
+             false,
+             true},
+        Seen{"[OLD.containerd]\ndefault_runtime_name = 'untrusted'\n"
+             "[OLD.containerd.untrusted_workload_runtime]\nruntime_type = 'io.containerd.runc.v2'",
+             true,
+             true,
+             false},
+        Seen{
+            "[OLD.registry]\nconfig_path = '/x'\n[OLD.registry.configs.a.tls]", false, false, true},
+        Seen{"[OLD.registry]\nconfig_path = '/x'\n[OLD.registry.configs.a.auth]\nusername = 'x'",
+             true,
+             true,
+             true},
+        Seen{"[OLD.containerd.runtimes.runc]\nprivileged_without_host_devices_all_devices_allowed "
+             "= true",
+             true,
+             false,
+             false},
+        Seen{"[OLD.containerd.runtimes.runc]\nio_type = 'x'", true, true, false},
+        Seen{"[OLD.containerd.runtimes.runc]\nsandbox_mode = 'x'", true, true, true},
+        Seen{"[OLD.containerd]\nsnapshotter = 'nosuch'", false, false, true},
+        Seen{"enable_tls_streaming = true", true, true, true},
+        Seen{"[OLD.x509_key_pair_streaming]\ntls_cert_file = '/x'", false, false, false}));
+
+TEST(CriService, IsJudgedUnderTheShortIdToo) {
+  EXPECT_THAT(reasons("1.7.27", "[plugins.cri]\nstream_idle_timeout = 'x'"), testing::SizeIs(1));
+}
+
 }  // namespace
 }  // namespace ctkit::engine::containerd
