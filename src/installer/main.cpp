@@ -5,16 +5,22 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "engine/diagnostic.h"
+#include "installer/cdi_cli.h"
+#include "installer/cdi_commands.h"
 #include "installer/cli.h"
 #include "installer/daemon_build.h"
 #include "installer/exit_code.h"
 #include "installer/find_daemon.h"
+#include "installer/host/cdi_hooks.h"
 #include "installer/host/cri_status.h"
 #include "installer/host/live_seams.h"
 #include "installer/host/posix_file_system.h"
+#include "installer/host/posix_tree.h"
 #include "installer/install.h"
 #include "installer/observe.h"
 #include "installer/plan_file.h"
@@ -173,6 +179,46 @@ int run_request(Request request) {
   return report(request, *outcome);
 }
 
+int run_cdi_request(CdiRequest request) {
+  const auto here = host::PosixFileSystem::open("/");
+  if (!here) return fail(here.error());
+  const HostRoot root = find_host_root(**here, absolute(request.root));
+  if (!request.output.empty() && request.output != "-" && root.folder == "/") request.output = absolute(request.output);
+  const auto files = host::PosixFileSystem::open(root.folder);
+  if (!files) return fail(files.error());
+  const auto tree = host::PosixTree::open(root.folder);
+  if (!tree) return fail(tree.error());
+  const auto outcome = run_cdi(request, root, **here, **files, **tree);
+  if (!outcome) return fail(outcome.error());
+  std::cerr << outcome->messages;
+  std::cout << outcome->text;
+  if (!std::cout.flush()) {
+    std::cerr << "ctkit: cannot write the result to standard output\n";
+    return static_cast<int>(ExitCode::failed);
+  }
+  return static_cast<int>(request.exit_code && outcome->problems ? ExitCode::differences : ExitCode::done);
+}
+
+/// `ctkit cdi-hook …`, or this binary under the name that CDI specs call.
+bool is_hook(std::span<const char* const> words) {
+  if (words.empty()) return false;
+  const std::string_view name = words[0];
+  return name.substr(name.rfind('/') + 1) == "nvidia-cdi-hook" ||
+         (words.size() > 1 && std::string_view(words[1]) == "cdi-hook");
+}
+
+int run_hook(std::span<const char* const> words) {
+  const std::string_view name = words[0];
+  const bool by_name = name.substr(name.rfind('/') + 1) == "nvidia-cdi-hook";
+  const auto rest = words.subspan(by_name ? 1 : 2);
+  return host::run_cdi_hook(std::vector<std::string>(rest.begin(), rest.end()));
+}
+
+int print(const Printed& printed) {
+  (printed.mistake ? std::cerr : std::cout) << printed.text;
+  return static_cast<int>(printed.mistake ? ExitCode::usage : ExitCode::done);
+}
+
 }  // namespace
 }  // namespace ctkit::installer
 
@@ -180,11 +226,13 @@ int main(int argc, char** argv) {
   using namespace ctkit::installer;
   try {
     const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
-    auto parsed = parse_command_line(words);
-    if (const auto* printed = std::get_if<Printed>(&parsed)) {
-      (printed->mistake ? std::cerr : std::cout) << printed->text;
-      return static_cast<int>(printed->mistake ? ExitCode::usage : ExitCode::done);
+    if (is_hook(words)) return run_hook(words);
+    if (const auto cdi = parse_cdi_command_line(words)) {
+      if (const auto* printed = std::get_if<Printed>(&*cdi)) return print(*printed);
+      return run_cdi_request(std::get<CdiRequest>(*cdi));
     }
+    auto parsed = parse_command_line(words);
+    if (const auto* printed = std::get_if<Printed>(&parsed)) return print(*printed);
     return run_request(std::get<Request>(parsed));
   } catch (const std::exception& error) {
     std::cerr << "ctkit: this is a bug: " << error.what() << '\n';

@@ -113,6 +113,13 @@ HostRoot find_host_root(const engine::FileReader& here, const std::string& folde
   return {.folder = path};
 }
 
+Result<std::string> observe_release(const engine::FileReader& here, const HostRoot& root, const std::string& requested) {
+  if (!requested.empty()) return requested;
+  auto capture = read_capture(here, root);
+  if (!capture) return std::unexpected(capture.error());
+  return capture->release;
+}
+
 Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here, const HostRoot& root,
                                                        const Request& request) {
   auto observed = observe(here, root, request, nullptr, nullptr);

@@ -37,4 +37,7 @@ engine::Result<Observed> observe(const engine::FileReader& here, const HostRoot&
 engine::Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here,
                                                                const HostRoot& root, const Request& request);
 
+/// The release that the request or the capture names, as written; "" if neither does.
+engine::Result<std::string> observe_release(const engine::FileReader& here, const HostRoot& root, const std::string& requested);
+
 }  // namespace ctkit::installer

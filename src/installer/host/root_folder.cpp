@@ -71,6 +71,12 @@ Result<RootFolder> RootFolder::open(const std::string& folder) {
   return RootFolder(std::move(root));
 }
 
+Result<RootFolder> RootFolder::below(std::string_view folder) const {
+  auto opened = open(folder, O_PATH | O_DIRECTORY);
+  if (!opened) return std::unexpected(opened.error());
+  return RootFolder(*std::move(opened));
+}
+
 Result<UniqueFd> RootFolder::open(std::string_view path, int flags) const {
   if (path.contains('\0')) {
     return std::unexpected(make_system_error(EINVAL, "open a path with a NUL in it", path));

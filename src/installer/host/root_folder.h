@@ -23,6 +23,9 @@ class RootFolder {
   /// Fails if the folder can't be opened or the kernel has no openat2.
   static engine::Result<RootFolder> open(const std::string& folder);
 
+  /// The folder that the path names as a root of its own.
+  [[nodiscard]] engine::Result<RootFolder> below(std::string_view folder) const;
+
   /// Opens what the path names, with open(2)'s flags and O_CLOEXEC.
   [[nodiscard]] engine::Result<UniqueFd> open(std::string_view path, int flags) const;
 
