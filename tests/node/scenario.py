@@ -1,0 +1,82 @@
+"""The base of all scenarios: they begin on a healthy node as the site has it, and no running container may die."""
+
+import functools
+import unittest
+
+from node import wait_for
+
+HANDLERS = {"nvidia": "", "nvidia-cdi": ".cdi", "nvidia-legacy": ".legacy"}
+
+
+def proven_by(stand_in, needs=None):
+    """Names what to run in ctkit's place to see the scenario fail: what it tests is switched off there."""
+    def mark(test):
+        test.stand_in = stand_in
+        test.needs = needs
+        return test
+    return mark
+
+
+class Scenario(unittest.TestCase):
+    world = None  # set by node_test.py
+
+    def setUp(self):
+        self.world.reset()
+        self.before = self.world.tree()
+
+    def tearDown(self):
+        self.assertTrue(self.world.survivor_lives(), "a container that ran before is gone")
+
+    def apply(self, *words, code=0):
+        return self.expect(code, self.world.on_node("apply", *words))
+
+    def expect(self, code, done):
+        codes = code if isinstance(code, tuple) else (code,)
+        self.assertIn(done.code, codes, f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
+                      f"--- the daemon's journal\n{self.world.node.journal(lines=15)}")
+        return done
+
+    def assert_handlers(self):
+        """Our handlers are loaded, with their binaries."""
+        loaded = self.live(self.world.runtime.handlers)
+        for name, kind in HANDLERS.items():
+            self.assertEqual(loaded.get(name), f"/usr/local/nvidia/toolkit/nvidia-container-runtime{kind}",
+                             f"handler {name}; loaded are {loaded}")
+
+    def assert_no_handlers(self):
+        self.assertEqual(set(self.live(self.world.runtime.handlers)) & HANDLERS.keys(), set())
+
+    def live(self, question):
+        """The running daemon's answer; it must serve."""
+        try:
+            self.world.runtime.wait_ready(10)
+        except Exception as error:  # pylint: disable=broad-except
+            self.fail(f"the daemon does not serve the CRI: {error}\n{self.world.node.journal(lines=15)}")
+        return question()
+
+    def assert_files_as_before(self):
+        self.assertEqual(self.world.tree(), self.before)
+
+    def assert_node_as_before(self):
+        self.assert_files_as_before()
+        self.assertEqual(self.live(self.world.runtime.config), self.world.pristine_config)
+
+    def assert_pod_runs(self, handler=""):
+        with self.world.start_pod(handler=handler, name="probe") as pod:
+            code, output = pod.execute("/bin/id", "-u")
+        self.assertEqual((code, output.strip()), (0, "0"))
+
+    def starts(self, action):
+        """(what action returns, how often systemd began to start the daemon meanwhile)."""
+        cursor = self.world.cursor()
+        result = action()
+        return result, self.world.starts_since(cursor)
+
+    def when_starting(self, process):
+        """Waits until the daemon's unit is between stop and start."""
+        def activating():
+            if process.poll() is not None:
+                output, errors = process.communicate()
+                self.fail(f"ctkit ended with {process.returncode} before the restart\n{output}{errors}")
+            return self.world.node.property("ActiveState") == "activating"
+        wait_for("the restart to begin", activating)
