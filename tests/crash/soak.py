@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Rounds of apply and uninstall, killed at random moments, beside a hostile second writer: nothing of the writer's is lost.
 
-In each round a second process rewrites, adds and removes its own drop-ins and the top-level config, now as a whole, now in
-place with a half-written file in between, while ctkit applies and uninstalls and is killed with SIGKILL at random moments.
+In each round a second writer rewrites, adds and removes its own drop-ins, now as a whole, now in place with a half-written
+file in between, and replaces the top-level config, while ctkit applies and uninstalls and is killed with SIGKILL at random moments.
 Then the writer pauses, and:
 
  1. Each of its drop-ins is as it left it, byte for byte, and those it removed stay removed. Its top-level config is as it
@@ -80,8 +80,8 @@ class Writer:
     def _write(self, path, text):
         target = self._tree.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        way = self._rng.random()
-        if way < 0.6:  # whole, as a careful installer does
+        # The one file that both write has to be replaced as a whole: nobody can save what goes to a file that is no more.
+        if path == ROOT_FILE or self._rng.random() < 0.6:
             unfinished = target.with_name(f".{target.name}.new")
             unfinished.write_text(text, encoding="utf-8")
             unfinished.rename(target)

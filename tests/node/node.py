@@ -83,7 +83,7 @@ class Node:
     def _find_leader(self):
         if self._nspawn.poll() is not None:
             raise NodeFailed(f"systemd-nspawn ended with {self._nspawn.returncode}:\n{self.console()}")
-        for child in _children(self._nspawn.pid):
+        for child in children(self._nspawn.pid):
             if os.path.exists(f"/proc/{child}/root/run/systemd/private") and _name(child) == "systemd":
                 return child
         return None
@@ -146,7 +146,7 @@ class Node:
                            check=False)
 
 
-def _children(pid):
+def children(pid):
     try:
         return [int(child) for child in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except FileNotFoundError:
