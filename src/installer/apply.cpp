@@ -35,10 +35,10 @@ std::optional<unsigned> present_mode(const FileSystem& files, const std::string&
 
 /// The file as wanted; `mode` where it shall get one whether it is there or not. One that has it already keeps its ACL.
 Result<void> set(FileSystem& files, const std::string& path, const std::optional<std::string>& text,
-                 std::optional<unsigned> mode) {
+                 std::optional<unsigned> mode, const std::optional<std::string>& instead_of) {
   if (text) {
     const bool other = mode && present_mode(files, path) != mode;
-    return files.replace(path, *text, {.mode = mode.value_or(kReadableByAll), .for_existing = other});
+    return files.replace(path, *text, {.mode = mode.value_or(kReadableByAll), .for_existing = other, .instead_of = &instead_of});
   }
   auto removed = files.remove(path);
   if (!removed && removed.error().code == ErrorCode::not_found) return {};
@@ -115,7 +115,12 @@ std::string put_back(FileSystem& files, const std::vector<Written>& written) {
                 : !item->change->before && present.error().code == ErrorCode::not_found) {
       continue;
     }
-    const auto done = set(files, item->change->path, item->change->before, item->mode);
+    // Somebody else's by now.
+    if (present ? item->change->after != *present
+                : item->change->after && present.error().code == ErrorCode::not_found) {
+      continue;
+    }
+    const auto done = set(files, item->change->path, item->change->before, item->mode, item->change->after);
     if (!done) failed += (failed.empty() ? "" : ", ") + item->change->path + " (" + done.error().message + ")";
   }
   return failed;
@@ -151,7 +156,7 @@ Result<void> apply(FileSystem& files, const std::string& state_folder, const std
     }
     // A replace that fails may have taken place all the same, if only the folder's sync failed.
     written.push_back({&change, present_mode(files, change.path)});
-    if (auto done = set(files, change.path, change.after, wanted_mode(files, change)); !done) {
+    if (auto done = set(files, change.path, change.after, wanted_mode(files, change), change.before); !done) {
       return abandon(done.error(), written);
     }
   }
@@ -174,7 +179,7 @@ Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSyste
     const FileChange& change = changes[i];
     if (change.before == change.after) continue;
     written.push_back({&change, present_mode(files, change.path)});
-    if (auto done = set(files, change.path, change.after, (*list)[i].mode); !done) {
+    if (auto done = set(files, change.path, change.after, (*list)[i].mode, change.before); !done) {
       return std::unexpected(after_failure(done.error(), put_back(files, written)));
     }
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,7 @@ namespace ctkit::installer {
 struct FileMode {
   unsigned mode = 0644;       ///< permission bits of a new file
   bool for_existing = false;  ///< a file that is there gets them too, and loses its ACL
+  const std::optional<std::string>* instead_of = nullptr;  ///< what has to be there, no file or that text; null: anything
 };
 
 /// What a replace that was killed may leave beside the file: whole content under a name that the next replace in the folder
@@ -28,7 +30,7 @@ class FileSystem : public engine::FileReader {
  public:
   /// Replaces or creates the file, durably and at once: readers see the old bytes or the new ones. A link is kept and its
   /// target replaced (inside the root). An existing file keeps owner, mode and label; a new one gets `mode`.
-  /// `not_found` if its folder is missing. After an error the file is as before, except when only syncing its folder failed.
+  /// `not_found` if its folder is missing. `failed`, and nothing is replaced, if `mode.instead_of` is not what is there. After an error the file is as before, except when only syncing its folder failed.
   [[nodiscard]] virtual engine::Result<void> replace(std::string_view path, std::string_view text, FileMode mode) = 0;
 
   /// Removes the file (a link itself, not its target), durably. `not_found` if it is not there.

@@ -32,6 +32,7 @@ RELEASES = ("1.6.20", "1.7.27", "2.1.0", "2.3.4")
 NAMES = ("00-first.toml", "10-runc.toml", "50-registry.toml", "99-z.toml", "notes.txt")
 HANDLERS = {"nvidia", "nvidia-cdi", "nvidia-legacy"}
 MOST_DELAY = 0.02  # seconds; a whole run of ctkit takes less
+MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
 class Writer:
@@ -210,7 +211,7 @@ def main():
     failure = None
     while passed < options.rounds and not failure:
         # A fresh node, of another release, now and then.
-        with tempfile.TemporaryDirectory(prefix="soak.", ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory(prefix="soak.", dir=MEMORY) as folder:
             soak = Soak(folder, options, rng)
             for _ in range(min(50, options.rounds - passed)):
                 try:

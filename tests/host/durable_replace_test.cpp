@@ -1,8 +1,11 @@
 #include "installer/host/durable_replace.h"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -171,6 +174,27 @@ TEST_F(DurableReplace, ReadersSeeOnlyWholeContent) {
     }
   }
   EXPECT_EQ(strange, Names{});
+  EXPECT_EQ(files->list("/"), Names{"x"});
+}
+
+TEST_F(DurableReplace, NeverReplacesWhatTheCallerHasNotSeen) {
+  int lost = 0;
+  int refused = 0;
+  for (int i = 0; i < 500; ++i) {
+    const std::string theirs = std::to_string(i);
+    folder.write("theirs", theirs);
+    const std::optional<std::string> seen = *files->read("/x");
+    {
+      const std::jthread writer(
+          [&] { std::rename(folder.path_of("theirs").c_str(), folder.path_of("x").c_str()); });
+      for (int spin = 0; spin < (i % 50) * 500; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
+      const auto replaced = files->replace("/x", *seen + " and ours", {.instead_of = &seen});
+      refused += replaced ? 0 : 1;
+    }
+    lost += files->read("/x") == theirs ? 0 : 1;
+    folder.write("x", "old");
+  }
+  EXPECT_EQ(lost, 0) << "of 500, " << refused << " refused";
   EXPECT_EQ(files->list("/"), Names{"x"});
 }
 

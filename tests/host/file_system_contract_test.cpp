@@ -158,6 +158,25 @@ TYPED_TEST(FileSystemContract, ReplaceKeepsTheModeOfTheFile) {
   EXPECT_EQ(this->files.list("/etc"), Names{"x"});
 }
 
+TYPED_TEST(FileSystemContract, ReplacesOnlyWhatTheCallerHasSeen) {
+  const std::optional<std::string> seen = "old";
+  const std::optional<std::string> no_file;
+  this->host.add_file("/etc/x", "old", 0600);
+  this->host.add_file("/etc/longer", "older");
+  ASSERT_TRUE(this->files.replace("/etc/x", "new", {.instead_of = &seen}));
+  EXPECT_EQ(this->files.read("/etc/x"), "new");
+  EXPECT_EQ(this->files.mode_of("/etc/x"), 0600U);
+  ASSERT_TRUE(this->files.replace("/etc/y", "new", {.instead_of = &no_file}));
+  for (const char* path : {"/etc/x", "/etc/longer", "/etc/absent"}) {
+    EXPECT_EQ(code_of(this->files.replace(path, "newer", {.instead_of = &seen})), ErrorCode::failed) << path;
+  }
+  EXPECT_EQ(code_of(this->files.replace("/etc/y", "newer", {.instead_of = &no_file})), ErrorCode::failed);
+  EXPECT_EQ(this->files.read("/etc/x"), "new");
+  EXPECT_EQ(this->files.read("/etc/y"), "new");
+  EXPECT_EQ(this->files.read("/etc/longer"), "older");
+  EXPECT_EQ(this->files.list("/etc"), (Names{"longer", "x", "y"}));
+}
+
 TYPED_TEST(FileSystemContract, ReplaceKeepsTheLinkAndReplacesItsTarget) {
   this->host.add_file("/data/deep/x", "old", 0600);
   this->host.add_link("/data/y", "../../../data/deep/x");

@@ -64,6 +64,13 @@ class Result(unittest.TestResult):
         super().addError(test, err)
         self._problem = self._problem or self.errors[-1][1]
 
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            failed = issubclass(err[0], test.failureException)
+            self._problem = f"{subtest.params}\n{(self.failures if failed else self.errors)[-1][1]}"
+            self._by_check = self._by_check or failed
+
     def stopTest(self, test):
         super().stopTest(test)
         # An error is no proof: the scenario has to fail by what it asserts.

@@ -33,7 +33,7 @@ class Scenario(unittest.TestCase):
     def expect(self, code, done):
         codes = code if isinstance(code, tuple) else (code,)
         self.assertIn(done.code, codes, f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
-                      f"--- the daemon's journal\n{self.world.node.journal(lines=15)}")
+                      f"--- the daemon's journal\n{self.world.node.journal(lines=8)}")
         return done
 
     def assert_handlers(self):
@@ -51,7 +51,7 @@ class Scenario(unittest.TestCase):
         try:
             self.world.runtime.wait_ready(10)
         except Exception as error:  # pylint: disable=broad-except
-            self.fail(f"the daemon does not serve the CRI: {error}\n{self.world.node.journal(lines=15)}")
+            self.fail(f"the daemon does not serve the CRI: {error}\n{self.world.node.journal(lines=8)}")
         return question()
 
     def assert_files_as_before(self):

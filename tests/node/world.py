@@ -90,9 +90,12 @@ class World:
         self.node.output("ctr", "-n", "k8s.io", "image", "import", "/opt/image.tar")
         self.node.output("mkdir", "-p", ANSWERS)
         self.pristine_config = self.runtime.wait_ready()
+        self._start_survivor()
+
+    def _start_survivor(self):
         self.survivor = self.start_pod(name="survivor")
-        self.survivor_pid = self.survivor.process()
-        self.survivor_since = self._since(self.survivor_pid)
+        self._survivor_pid = self.survivor.process()
+        self._survivor_since = self._since(self._survivor_pid)
 
     def _since(self, pid):
         """When the node's process `pid` began; None when it is gone."""
@@ -100,7 +103,8 @@ class World:
         return done.stdout.strip() if done.returncode == 0 else None
 
     def survivor_lives(self):
-        return self._since(self.survivor_pid) == self.survivor_since
+        """Whether the container that every scenario has to leave alone still runs."""
+        return self._since(self._survivor_pid) == self._survivor_since
 
     # The daemon's files and what it made of them.
 
@@ -241,6 +245,8 @@ class World:
             self.node.output("systemctl", "restart", UNIT)
             self.runtime.wait_ready()
         self._remove_installers()
+        if not self.survivor_lives():
+            self._start_survivor()
 
     def _healthy(self):
         if self.node.property("ActiveState") != "active" or self.node.property("SubState") != "running":

@@ -211,6 +211,9 @@ Result<void> MemoryFiles::replace(std::string_view path, std::string_view text, 
   const Node* node = find_node(tree_, *resolved);
   if (is_folder(node)) return is_directory(path);
   const auto* old = node == nullptr ? nullptr : std::get_if<File>(node);
+  if (mode.instead_of != nullptr && *mode.instead_of != (old == nullptr ? std::nullopt : std::optional(old->text))) {
+    return std::unexpected(Error{.message = "the file has been changed meanwhile", .where = std::string(path)});
+  }
   tree_[*resolved] =
       File{.text = std::string(text), .mode = old == nullptr || mode.for_existing ? mode.mode : old->mode};
   log_.push_back("replace " + std::string(path));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <fcntl.h>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@
 //    names too, so a load between the two calls sees whole content twice.
 // 4. A kill between the two leaves the dot name; the next replace in the folder removes it.
 // 5. The folder is synced.
+// 6. If the caller says what the file has to hold, the two names are exchanged instead: what comes out under the dot name is
+//    what was really replaced, and is read. If it is something else, written since the caller read the file, they are
+//    exchanged back. It is compared before, too, so that a kill in between finds both changed only if somebody wrote then.
 // File systems without O_TMPFILE (some overlays, FUSE, NFS) get the dot name from the start.
 
 namespace ctkit::installer::host {
@@ -203,8 +207,62 @@ Result<void> link_unnamed(int file, int folder, const std::string& name, std::st
   return {};
 }
 
-Result<void> put_in_place(
-    int file, TemporaryName& temporary, const Place& place, bool is_new, std::string_view path) {
+Error changed_meanwhile(std::string_view path) {
+  return {.message = "the file was changed by somebody else meanwhile",
+          .where = std::string(path),
+          .hint = "try again"};
+}
+
+// Whether the name in the folder is a regular file with this text. One byte more is asked for: a longer file differs.
+Result<bool> holds(int folder, const std::string& name, const std::string& text, std::string_view path) {
+  const UniqueFd file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file) return std::unexpected(make_system_error(errno, "read the file", path));
+  std::string found(text.size() + 1, '\0');
+  std::size_t length = 0;
+  while (length < found.size()) {
+    const ssize_t count = ::read(file.get(), found.data() + length, found.size() - length);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::unexpected(make_system_error(errno, "read the file", path));
+    if (count == 0) break;
+    length += static_cast<std::size_t>(count);
+  }
+  return std::string_view(found).substr(0, length) == text;
+}
+
+// The temporary name takes the place of a file with that text.
+Result<void> exchange(TemporaryName& temporary, const Place& place, const std::string& text, std::string_view path) {
+  const int folder = place.folder.get();
+  const auto swap = [&] {
+    return ::renameat2(folder, temporary.name().c_str(), folder, place.name.c_str(), RENAME_EXCHANGE);
+  };
+  const auto before = holds(folder, place.name, text, path);
+  if (!before) return std::unexpected(before.error());
+  if (!*before) return std::unexpected(changed_meanwhile(path));
+  if (swap() != 0) {
+    // File systems without an exchange: what was compared just now has to do.
+    if (errno == EINVAL && ::renameat(folder, temporary.name().c_str(), folder, place.name.c_str()) == 0) {
+      temporary.let_go();
+      return {};
+    }
+    return std::unexpected(make_system_error(errno, "replace the file", path));
+  }
+  const auto replaced = holds(folder, temporary.name(), text, path);
+  if (replaced && *replaced) return {};  // and the old file goes with the temporary name
+  if (swap() != 0) {
+    Error error = make_system_error(errno, "put back what somebody wrote meanwhile into", path);
+    error.hint = "it is in '" + temporary.name() + "' beside it";
+    temporary.let_go();
+    return std::unexpected(error);
+  }
+  return std::unexpected(replaced ? changed_meanwhile(path) : replaced.error());
+}
+
+Result<void> put_in_place(int file,
+                          TemporaryName& temporary,
+                          const Place& place,
+                          bool is_new,
+                          const std::optional<std::string>* instead_of,
+                          std::string_view path) {
   const int folder = place.folder.get();
   if (temporary.name().empty()) {
     // Not over a file that somebody created meanwhile: linkat doesn't replace.
@@ -214,6 +272,7 @@ Result<void> put_in_place(
     if (auto linked = link_unnamed(file, folder, *name, path); !linked) return linked;
     temporary.hold(std::move(*name));
   }
+  if (!is_new && instead_of != nullptr && *instead_of) return exchange(temporary, place, **instead_of, path);
   if (::renameat(folder, temporary.name().c_str(), folder, place.name.c_str()) != 0) {
     return std::unexpected(make_system_error(errno, "replace the file", path));
   }
@@ -232,6 +291,9 @@ Result<void> replace_durably(const Place& place,
   const auto found = find_existing(place, path);
   if (!found) return std::unexpected(found.error());
   const std::optional<Existing>& existing = *found;
+  if (mode.instead_of != nullptr && mode.instead_of->has_value() != existing.has_value()) {
+    return std::unexpected(changed_meanwhile(path));
+  }
 
   TemporaryName temporary(folder);
   const auto file = open_new(folder, temporary, path);
@@ -245,7 +307,7 @@ Result<void> replace_durably(const Place& place,
   if (::fsync(file->get()) != 0) {
     return std::unexpected(make_system_error(errno, "write the file to disk", path));
   }
-  if (auto put = put_in_place(file->get(), temporary, place, !existing, path); !put) return put;
+  if (auto put = put_in_place(file->get(), temporary, place, !existing, mode.instead_of, path); !put) return put;
   return sync_folder(folder, path);
 }
 
