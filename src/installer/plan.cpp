@@ -6,6 +6,7 @@
 
 #include "engine/change.h"
 #include "engine/overlay.h"
+#include "engine/snapshot.h"
 #include "installer/take_back.h"
 
 namespace ctkit::installer {
@@ -204,7 +205,9 @@ class Planner {
 
 Result<Plan> make_plan(const engine::Engine& engine, const engine::FileReader& files,
                        const std::optional<Journal>& journal, const engine::Desired& desired) {
-  return Planner(engine, files, journal, desired).run();
+  // What is written must follow from what is compared with the file when it is written.
+  const engine::Snapshot seen(files);
+  return Planner(engine, seen, journal, desired).run();
 }
 
 }  // namespace ctkit::installer
