@@ -32,7 +32,7 @@ def calls_of(command, scratch, program=None):
     its_own = None
     with open(trace, encoding="utf-8", errors="replace") as lines:
         for process, name, rest in (match.groups() for match in map(CALL.match, lines) if match):
-            if name == "execve" and its_own is None and (program is None or f'/{program}"' in rest):
+            if name == "execve" and its_own is None and (program is None or rest.split('"')[1].endswith(f"/{program}")):
                 its_own = process
             seen[process][name] += 1
             if process == its_own and name not in NOT_ITS_OWN:

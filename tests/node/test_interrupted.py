@@ -75,6 +75,7 @@ class Interrupted(Scenario):
         process = self.start("apply", "--confirm-timeout=3")
         self.when_starting(process)
         self.kill(process)
+        self.assertNotEqual(self.world.tree(), self.before, "the kill came too early")
         wait_for("the files to come back", lambda: self.world.tree() == self.before, 20)
         wait_for("the daemon to be as before", lambda: self.loaded() == self.world.pristine_config, 20)
 
