@@ -101,7 +101,7 @@ class Runtime:
             except Refused as refused:
                 if refused.code not in NOT_THERE_YET or time.monotonic() > deadline:
                     raise
-            time.sleep(0.02)
+            time.sleep(0.05)
 
     def handlers(self):
         """Name → binary, "" for the runtime's own, of every loaded handler."""

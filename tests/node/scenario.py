@@ -68,15 +68,15 @@ class Scenario(unittest.TestCase):
 
     def starts(self, action):
         """(what action returns, how often systemd began to start the daemon meanwhile)."""
-        cursor = self.world.cursor()
+        cursor, invocation = self.world.cursor(), self.world.invocation()
         result = action()
-        return result, self.world.starts_since(cursor)
+        return result, len(self.world.invocations_since(cursor) - {invocation, None})
 
     def when_starting(self, process):
-        """Waits until the daemon's unit is between stop and start."""
-        def activating():
+        """Waits until the daemon is between stop and start; `before_start` has to have slowed it down."""
+        def starting():
             if process.poll() is not None:
                 output, errors = process.communicate()
                 self.fail(f"ctkit ended with {process.returncode} before the restart\n{output}{errors}")
-            return self.world.node.property("ActiveState") == "activating"
-        wait_for("the restart to begin", activating)
+            return self.world.is_starting()
+        wait_for("the restart to begin", starting)

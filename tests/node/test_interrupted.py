@@ -45,7 +45,7 @@ class Interrupted(Scenario):
             with self.subTest(call=call, seed=seed):
                 strace.killed(command, call)
                 # A restart that was asked for goes on without the asker.
-                wait_for("the restart's end", lambda: self.world.node.property("ActiveState") == "active")
+                wait_for("the restart's end", lambda: self.world.node.property("ActiveState") == "active", every=0.1)
                 self.live(self.world.runtime.config)
                 dump = self.world.node.run("containerd", "config", "dump")
                 self.assertEqual(dump.returncode, 0, dump.stderr)
@@ -65,6 +65,7 @@ class Interrupted(Scenario):
         self.kill(process)
         self.world.node.output("systemctl", "stop", "containerd")
         self.world.node.output("systemctl", "start", "containerd")
+        self.live(self.world.runtime.config)
         self.assertNotEqual(self.world.tree(), self.before)
         self.apply()
         self.assert_handlers()

@@ -95,7 +95,7 @@ class RollingBack(Scenario):
         self.when_ours_is_there("sleep 5")
 
         def stop():
-            wait_for("the start to begin", lambda: self.world.node.property("ActiveState") == "activating", 20)
+            wait_for("the start to begin", self.world.is_starting, 20)
             self.world.node.run("systemctl", "stop", UNIT)
 
         def run():

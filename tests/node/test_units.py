@@ -33,9 +33,9 @@ class OtherUnit(Scenario):
     @proven_by("careless")
     def test_unit_and_config_are_found_through_the_running_daemon(self):
         before = self.world.tree("/etc/site"), self.world.tree()
-        invocation = self.world.node.property("InvocationID", SITES_UNIT)
+        invocation = self.world.invocation(SITES_UNIT)
         self.expect(0, self.world.in_pod("apply"))
-        self.assertNotEqual(self.world.node.property("InvocationID", SITES_UNIT), invocation)
+        self.assertNotEqual(self.world.invocation(SITES_UNIT), invocation)
         self.assertEqual(self.world.node.property("ActiveState"), "inactive")
         self.assert_handlers()
         self.expect(0, self.world.in_pod("uninstall"))
@@ -44,7 +44,7 @@ class OtherUnit(Scenario):
 
     @proven_by("careless")
     def test_a_unit_that_is_named_is_the_one_restarted(self):
-        invocation = self.world.node.property("InvocationID", SITES_UNIT)
+        invocation = self.world.invocation(SITES_UNIT)
         self.apply("--unit", SITES_UNIT, "--config", SITES_ROOT)
-        self.assertNotEqual(self.world.node.property("InvocationID", SITES_UNIT), invocation)
+        self.assertNotEqual(self.world.invocation(SITES_UNIT), invocation)
         self.assert_handlers()

@@ -2,6 +2,7 @@
 
 import collections
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -24,8 +25,8 @@ CONF_D = CONTAINERD_FOLDER + "/conf.d"
 UNIT_DROP_INS = f"/etc/systemd/system/{UNIT}.d"
 MASK = f"/etc/systemd/system/{UNIT}"
 ANSWERS = "/run/answers"  # of ctkit runs in pods
+STARTING_MARK = "/run/starting"
 RUNTIME_LOG = "/run/nvidia-runtime.log"
-STARTING = "7d4958e842da4a758f6c1cdc7b36dcc5"  # systemd's message for a unit that it begins to start
 APPLETS = ("sh", "sleep", "id", "cat", "env", "mv", "rm", "nsenter", "touch")
 LINKED = re.compile(r"(/\S+\.so\S*) \(0x")
 
@@ -64,6 +65,7 @@ class World:
         for kind in ("", ".cdi", ".legacy"):
             files[f"{TOOLKIT}/nvidia-container-runtime{kind}"] = (RUNTIME, 0o755)
         self._runs = 0
+        self._left_pods = False
         self._old_merge = "1.x" in _line_of(rootfs)
         self._pristine = self._daemons_files()
         self._ours = {path for path in files if path.startswith("/usr/local/nvidia")}
@@ -88,7 +90,6 @@ class World:
         if self.release.startswith("1.") != self._old_merge:
             raise NodeFailed(f"containerd is {self.release}, its package says otherwise")
         self.node.output("ctr", "-n", "k8s.io", "image", "import", "/opt/image.tar")
-        self.node.output("mkdir", "-p", ANSWERS)
         self.pristine_config = self.runtime.wait_ready()
         self._start_survivor()
 
@@ -99,8 +100,10 @@ class World:
 
     def _since(self, pid):
         """When the node's process `pid` began; None when it is gone."""
-        done = self.node.run("cut", "-d", " ", "-f", "22", f"/proc/{pid}/stat")
-        return done.stdout.strip() if done.returncode == 0 else None
+        try:
+            return self.node.path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        except FileNotFoundError:
+            return None
 
     def survivor_lives(self):
         """Whether the container that every scenario has to leave alone still runs."""
@@ -171,7 +174,7 @@ class World:
     def start_in_pod(self, verb, *words):
         self._runs += 1
         answer = f"{ANSWERS}/{self._runs}"
-        self.node.output("mkdir", answer)
+        self.node.path(answer).mkdir(parents=True)
         inside = f"/host{answer}"
         script = f'/opt/ctkit/{self.program} "$@" >{inside}/out 2>{inside}/err; echo $? >{inside}/unfinished; mv {inside}/unfinished {inside}/code; sleep 60'
         pod = self.start_pod("/bin/sh", "-c", script, "sh", verb, "--root", "/host", *words, name=f"ctkit-{self._runs}",
@@ -186,7 +189,7 @@ class World:
         try:
             pod.remove()
         except cri.Refused:
-            pass  # a daemon that is down; reset() takes what is left
+            self._left_pods = True  # a daemon that is down; reset() takes what is left
         return done
 
     def start_pod(self, *command, **options):
@@ -194,24 +197,31 @@ class World:
 
     # The unit.
 
-    def invocation(self):
-        return self.node.property("InvocationID")
+    def invocation(self, unit=UNIT):
+        """systemd's name for the present run of the unit."""
+        return os.readlink(self.node.path(f"/run/systemd/units/invocation:{unit}"))
 
     def cursor(self):
         output = self.node.output("sh", "-c", "journalctl --sync; journalctl --lines 0 --show-cursor")
         return re.search(r"-- cursor: (\S+)", output)[1]
 
-    def starts_since(self, cursor):
-        """How often systemd began to start the daemon."""
-        output = self.node.output("sh", "-c", "journalctl --sync; journalctl --quiet --output cat --after-cursor \"$1\" "
-                                  f"UNIT={UNIT} MESSAGE_ID={STARTING}", "sh", cursor)
-        return len(output.splitlines())
+    def invocations_since(self, cursor):
+        """The runs of the daemon's unit that the journal speaks of, those that failed included."""
+        output = self.node.output("sh", "-c", "journalctl --sync; journalctl --quiet --output json --after-cursor \"$1\" "
+                                  f"--output-fields INVOCATION_ID,_SYSTEMD_INVOCATION_ID UNIT={UNIT} + _SYSTEMD_UNIT={UNIT}",
+                                  "sh", cursor)
+        return {entry.get("INVOCATION_ID") or entry.get("_SYSTEMD_INVOCATION_ID") for entry in map(json.loads, output.splitlines())}
 
     def before_start(self, script):
         """Makes each start of the daemon run a shell script first, as some site's own drop-in of the unit does."""
-        self.write("/usr/local/sbin/before-containerd", f"#!/bin/sh\n{script}\n", 0o755)
+        self.node.path(STARTING_MARK).unlink(missing_ok=True)
+        self.write("/usr/local/sbin/before-containerd", f"#!/bin/sh\n: >{STARTING_MARK}\n{script}\n", 0o755)
         self.write(f"{UNIT_DROP_INS}/site.conf", "[Service]\nExecStartPre=/usr/local/sbin/before-containerd\n")
         self.node.output("systemctl", "daemon-reload")
+
+    def is_starting(self):
+        """Whether the daemon began to start since `before_start`."""
+        return self.node.path(STARTING_MARK).exists()
 
     def answers(self):
         """Whether somebody listens on the daemon's socket."""
@@ -227,17 +237,17 @@ class World:
         changed_units = False
         for path in (UNIT_DROP_INS, MASK):
             if os.path.lexists(self.node.path(path)):
-                self.node.output("rm", "-rf", path)
+                self._remove(path)
                 changed_units = True
         if changed_units:
             self.node.output("systemctl", "daemon-reload")
-        if self.nvidia_folder():
-            self.node.output("rm", "-rf", "/usr/local/nvidia/.ctkit")
-        self.node.output("rm", "-rf", RUNTIME_LOG, "/run/nvidia")
+        for path in ("/usr/local/nvidia/.ctkit", "/run/nvidia", RUNTIME_LOG):
+            self._remove(path)
         texts = {path: self.node.path(path).read_text(encoding="utf-8") if self.node.path(path).exists() else None
                  for path in self._pristine}
         if texts != self._pristine or self.drop_ins():
-            self.node.output("sh", "-c", f"rm -rf {CONTAINERD_FOLDER}/*")
+            for path in self.node.path(CONTAINERD_FOLDER).iterdir():
+                self._remove(f"{CONTAINERD_FOLDER}/{path.name}")
             for path, text in self._pristine.items():
                 self.write(path, text)
         if not self._healthy():
@@ -248,8 +258,15 @@ class World:
         if not self.survivor_lives():
             self._start_survivor()
 
+    def _remove(self, path):
+        target = self.node.path(path)
+        if target.is_dir() and not target.is_symlink():
+            shutil.rmtree(target)
+        else:
+            target.unlink(missing_ok=True)
+
     def _healthy(self):
-        if self.node.property("ActiveState") != "active" or self.node.property("SubState") != "running":
+        if self.node.property("SubState") != "running":
             return False
         try:
             return self.runtime.config() == self.pristine_config
@@ -257,6 +274,9 @@ class World:
             return False
 
     def _remove_installers(self):
+        if not self._left_pods:
+            return
+        self._left_pods = False
         left = self.node.output("ctr", "-n", "k8s.io", "container", "ls", "-q").split()
         kept = {self.survivor.id.decode(), self.survivor.container.decode()}
         for container in set(left) - kept:
