@@ -8,11 +8,14 @@ Exit status 0 when all scenarios of all suites hold, 75 when no suite could be d
 Python is Debian's own: python3-grpcio is made for it."""
 
 import argparse
+import concurrent.futures
 import fnmatch
 import os
 import pathlib
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -106,12 +109,50 @@ def run_suite(suite, options):
     return result.held, result.missed
 
 
+def one_by_one(suites, options):
+    """(scenarios held, missed, skipped)."""
+    held = missed = skipped = 0
+    for suite in suites:
+        try:
+            good, bad = run_suite(suite, options)
+        except rootfs.NotDownloadable as reason:
+            skipped += len(scenarios(options.only))
+            print(f"node {suite}: skipped, suite not downloadable: {reason}", flush=True)
+            continue
+        held, missed = held + good, missed + bad
+    return held, missed, skipped
+
+
+def side_by_side(suites, options):
+    """The same, each suite in a process of its own, whose output is printed when it is whole."""
+    running = []
+
+    def run(suite):
+        with tempfile.NamedTemporaryFile("r") as counts:
+            command = [sys.executable, __file__, "--suite", suite, "--ctkit", options.ctkit, "--counts", counts.name,
+                       *(["--prove"] if options.prove else []), *(f"--only={glob}" for glob in options.only or ())]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            running.append(process)
+            print(process.communicate()[0], end="", flush=True)
+            # A suite that ends before it counts is one failure.
+            return [int(count) for count in counts.read().split()] or [0, 1, 0]
+
+    try:
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            return [sum(counts) for counts in zip(*pool.map(run, suites))]
+    finally:
+        for process in running:
+            process.terminate()
+            process.wait()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suite", action="append", choices=rootfs.SUITES, help="default: all")
     parser.add_argument("--only", action="append", metavar="GLOB", help="scenarios whose name has this in it")
     parser.add_argument("--ctkit", type=os.path.abspath, default=os.path.abspath("build/release/ctkit"))
     parser.add_argument("--prove", action="store_true", help="run the stand-ins: each scenario has to fail")
+    parser.add_argument("--jobs", type=int, default=2, help="suites at a time (default 2)")
     parser.add_argument("--counts", metavar="FILE", help="append a line: scenarios held, missed, skipped")
     options = parser.parse_args()
     if not os.access(options.ctkit, os.X_OK):
@@ -123,15 +164,8 @@ def main():
     # Unwinds, so that the node goes down; unittest takes any other exception for a scenario's.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
-    held = missed = skipped = 0
-    for suite in options.suite or rootfs.SUITES:
-        try:
-            good, bad = run_suite(suite, options)
-        except rootfs.NotDownloadable as reason:
-            skipped += len(scenarios(options.only))
-            print(f"node {suite}: skipped, suite not downloadable: {reason}", flush=True)
-            continue
-        held, missed = held + good, missed + bad
+    suites = options.suite or rootfs.SUITES
+    held, missed, skipped = one_by_one(suites, options) if options.jobs == 1 or len(suites) == 1 else side_by_side(suites, options)
     if options.counts:
         with open(options.counts, "a", encoding="utf-8") as counts:
             counts.write(f"{held} {missed} {skipped}\n")

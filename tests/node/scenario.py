@@ -31,7 +31,8 @@ class Scenario(unittest.TestCase):
 
     def expect(self, code, done):
         codes = code if isinstance(code, tuple) else (code,)
-        self.assertIn(done.code, codes, f"exit {done.code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
+        if done.code not in codes:
+            self.fail(f"exit {done.code}, not {code}\n--- stdout\n{done.out}--- stderr\n{done.err}"
                       f"--- the daemon's journal\n{self.world.node.journal(lines=8)}")
         return done
 

@@ -174,10 +174,18 @@ class NothingToDo(Scenario):
 
     @proven_by("careless")
     def test_a_second_apply_is_quick(self):
-        times = []
-        while len(times) < 9 or (min(times) >= MOST_IDLE and len(times) < 40):  # a busy machine needs more tries
-            begun = time.monotonic()
-            self.expect(0, self.world.on_node("apply"))
-            times.append(time.monotonic() - begun)
-        print(f"   apply with nothing to do, best of {len(times)}: {1000 * min(times):.0f} ms", flush=True)
-        self.assertLess(min(times), MOST_IDLE)
+        times, entering = [], []
+        while len(times) < 9 or (min(times) - min(entering) >= MOST_IDLE and len(times) < 40):  # a busy machine needs more tries
+            entering.append(self.time_of("true"))
+            times.append(self.time_of(f"/opt/ctkit/{self.world.program}", "apply"))
+        own = min(times) - min(entering)
+        print(f"   apply with nothing to do, best of {len(times)}: {1000 * own:.0f} ms", flush=True)
+        self.assertLess(own, MOST_IDLE)
+
+    def time_of(self, *command):
+        """Seconds, entering the node included."""
+        begun = time.monotonic()
+        done = self.world.node.run(*command)
+        took = time.monotonic() - begun
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return took
