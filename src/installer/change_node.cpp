@@ -133,15 +133,23 @@ std::vector<std::string> not_loaded(const engine::Desired& desired, const std::o
   return names;
 }
 
+struct Recovered {
+  bool took_back = false;  ///< the daemon may have loaded what is no longer there
+  std::optional<Journal> journal = std::nullopt;
+};
+
 /// Takes back what an earlier run has left unproven.
-Result<std::optional<Journal>> recover(const Request& request, Host& host) {
+Result<Recovered> recover(const Request& request, Host& host) {
   const std::string folder = state_folder(request);
   auto journal = read_journal(host.files, folder);
-  if (!journal || !*journal || !(*journal)->last || (*journal)->last->confirmed) return journal;
+  if (!journal) return std::unexpected(journal.error());
+  if (!*journal || !(*journal)->last || (*journal)->last->confirmed) return Recovered{.journal = *std::move(journal)};
   host.live->say("an earlier apply ended before its verdict: putting back what was there before it");
-  auto done = roll_back(host.files, folder, **std::move(journal));
+  const auto done = roll_back(host.files, folder, **std::move(journal));
   if (!done) return std::unexpected(done.error().with_context("taking back an apply that ended before its verdict"));
-  return read_journal(host.files, folder);
+  auto now = read_journal(host.files, folder);
+  if (!now) return std::unexpected(now.error());
+  return Recovered{.took_back = true, .journal = *std::move(now)};
 }
 
 struct Written {
@@ -225,6 +233,28 @@ void prove(const Request& request, const engine::Engine& engine, Host& host, con
   undo(request, host, written, restarted.queued, change);
 }
 
+/// The files are without us already; the daemon may still have ours in memory.
+Result<void> unload(const Request& request, const engine::Engine& engine, Host& host, NodeChange& change) {
+  LiveNode& node = *host.live;
+  const auto today = engine.effective(host.files, false);
+  if (!today || !node.daemon) return {};
+  const Expected expected = make_expected(*today, engine.handlers(*today));
+  const auto loaded = loaded_now(node);
+  RestartFacts facts;
+  if (!loaded || !*loaded || !handlers_to_lose(expected, **loaded).empty()) facts.not_loaded = {"of the files as they are"};
+  const RestartDecision decision = decide_restart(request.restart, facts);
+  if (!facts.not_loaded.empty()) change.reasons = {"the daemon has loaded what is no longer in its files"};
+  if (!decision.restart) return {};
+  auto unit = find_unit(request, node);
+  if (!unit) return std::unexpected(unit.error());
+  change.unit = *std::move(unit);
+  const Restarted restarted = restart_daemon(node, change.unit, expected, std::nullopt);
+  change.restarted = restarted.queued;
+  change.problems = restarted.problems;
+  change.verdict = restarted.problems.empty() ? Verdict::verified : Verdict::rollback_failed;
+  return {};
+}
+
 }  // namespace
 
 RestartDecision restart_due(const Request& request, Host& host, const Plan& plan,
@@ -247,18 +277,19 @@ Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engi
   LiveNode& node = *host.live;
   const std::string folder = state_folder(request);
   remove_rehearsal(host.files);
-  const auto journal = recover(request, host);
-  if (!journal) return std::unexpected(journal.error());
-  auto plan = make_plan(engine, host.files, *journal, request.desired);
+  const auto recovered = recover(request, host);
+  if (!recovered) return std::unexpected(recovered.error());
+  const std::optional<Journal>& journal = recovered->journal;
+  auto plan = make_plan(engine, host.files, journal, request.desired, Outlooks::left_out);
   if (!plan) return std::unexpected(plan.error());
   if (!node.daemon && request.restart != RestartMode::none) return std::unexpected(node.daemon.error());
   if (auto there = check_binaries(request, host.files); !there) return std::unexpected(there.error());
 
   Outcome outcome{.plan = *std::move(plan), .applied = true, .node = NodeChange{}};
   NodeChange& change = *outcome.node;
-  const RestartDecision decision = restart_due(request, host, *outcome.plan, *journal);
+  const RestartDecision decision = restart_due(request, host, *outcome.plan, journal);
   change.reasons = decision.reasons;
-  if (outcome.plan->files.empty() && !decision.restart && *journal && (*journal)->finished) {
+  if (outcome.plan->files.empty() && !decision.restart && journal && journal->finished) {
     if (node.daemon && !node.daemon->build_is_kept) keep_build(request, host);
     return outcome;
   }
@@ -277,7 +308,7 @@ Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engi
   }
   LastApply last{.confirmed = !decision.restart, .token = make_token(node.clock.real_time()), .time = node.clock.real_time()};
   if (!decision.restart) {
-    auto now = apply(host.files, folder, *journal, *outcome.plan, std::move(last));
+    auto now = apply(host.files, folder, journal, *outcome.plan, std::move(last));
     if (!now) return std::unexpected(now.error());
     // What was just written changes nothing for the daemon, unless it is behind anyway.
     if (decision.reasons.empty() && node.daemon) {
@@ -294,9 +325,9 @@ Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engi
   written.unit = change.unit = *std::move(unit);
   last.unit = written.unit;
   if (written.before) last.loaded = written.before->json;
-  std::optional<Journal> current = *journal;
+  std::optional<Journal> current = journal;
   if (request.confirm_timeout > 0) {
-    if (auto armed = arm(request, host, last, *journal); !armed) return std::unexpected(armed.error());
+    if (auto armed = arm(request, host, last, journal); !armed) return std::unexpected(armed.error());
     if (auto again = read_journal(host.files, folder)) current = *std::move(again);
   }
   auto now = apply(host.files, folder, current, *outcome.plan, last);
@@ -326,15 +357,19 @@ Result<Outcome> uninstall_from_node(const Request& request, const engine::Engine
   LiveNode& node = *host.live;
   const std::string folder = state_folder(request);
   remove_rehearsal(host.files);
-  const auto journal = recover(request, host);
-  if (!journal) return std::unexpected(journal.error());
+  const auto recovered = recover(request, host);
+  if (!recovered) return std::unexpected(recovered.error());
+  const std::optional<Journal>& journal = recovered->journal;
   Outcome outcome{.node = NodeChange{}};
-  if (!*journal) {
+  if (!journal) {
     if (auto done = remove_orphans(host.files, folder); !done) return std::unexpected(done.error());
+    if (recovered->took_back) {
+      if (auto done = unload(request, engine, host, *outcome.node); !done) return std::unexpected(done.error());
+    }
     return outcome;
   }
   NodeChange& change = *outcome.node;
-  const auto taken = take_back(engine, host.files, **journal);
+  const auto taken = take_back(engine, host.files, *journal);
   if (!taken) return std::unexpected(taken.error());
   engine::Overlay without(static_cast<const engine::FileReader&>(host.files));
   for (const TakenBack& file : *taken) without.put(file.path, file.left);
@@ -356,7 +391,7 @@ Result<Outcome> uninstall_from_node(const Request& request, const engine::Engine
   bool queued = false;
   Settle settle;
   if (decision.restart) {
-    std::string unit = (*journal)->last ? (*journal)->last->unit : "";
+    std::string unit = journal->last ? journal->last->unit : "";
     if (node.daemon) {
       auto found = find_unit(request, node);
       if (!found) return std::unexpected(found.error());
@@ -374,7 +409,7 @@ Result<Outcome> uninstall_from_node(const Request& request, const engine::Engine
       return std::unexpected(Error{.message = change.problems.front(), .where = written.unit});
     };
   }
-  auto removed = uninstall(engine, host.files, folder, **journal, settle);
+  auto removed = uninstall(engine, host.files, folder, *journal, settle);
   if (!removed && change.problems.empty()) return std::unexpected(removed.error());
   if (removed) {
     outcome.removed = *std::move(removed);
@@ -416,12 +451,16 @@ Result<Outcome> roll_back_node(const Request& request, Host& host) {
     }
     if (written.unit.empty()) return std::unexpected(host.live->daemon.error());
   }
+  // One that started before the apply has never seen its files.
+  constexpr std::int64_t kSlack = 20'000;  // microseconds: a process's start is known to a hundredth of a second
+  const bool may_have_loaded = !host.live || !host.live->daemon || host.live->daemon->process.started + kSlack > last->time;
   auto done = roll_back(host.files, folder, **journal);
   if (!done) return std::unexpected(done.error());
   outcome.rolled_back = *std::move(done);
   if (!host.live) return outcome;
   NodeChange change{.unit = written.unit};
-  if (restart && (!outcome.rolled_back->put_back.empty() || request.restart == RestartMode::always)) {
+  const bool put_back = !outcome.rolled_back->put_back.empty();
+  if (restart && ((put_back && may_have_loaded) || request.restart == RestartMode::always)) {
     change.reasons.emplace_back("the files are those from before the last apply");
     const Restarted restarted = restart_daemon(*host.live, written.unit, Expected{}, written.before);
     change.restarted = restarted.queued;

@@ -1,21 +1,11 @@
 #pragma once
 
-#include <cstdint>
-
 #include "engine/result.h"
 #include "installer/clock.h"
 #include "installer/loaded_state.h"
+#include "installer/process_facts.h"
 
 namespace ctkit::installer {
-
-/// The process at the other end of the daemon's socket, which is systemd itself for a socket it
-/// keeps for the daemon.
-struct PeerProcess {
-  std::int64_t pid = 0;          ///< in our pid namespace
-  std::int64_t start_ticks = 0;  ///< since boot; with the pid, names one process for ever
-  std::int64_t started = 0;      ///< microseconds since the epoch, to a hundredth of a second
-  bool operator==(const PeerProcess&) const = default;
-};
 
 /// Seam: the running daemon, asked over its socket. `permission` if we may not connect.
 class DaemonStatus {

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
-#include "installer/daemon_status.h"
-#include "installer/processes.h"
+#include "installer/process_facts.h"
 
 namespace ctkit::installer {
 

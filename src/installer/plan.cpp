@@ -67,8 +67,8 @@ std::string last_layer(const EffectiveConfig& config) {
 class Planner {
  public:
   Planner(const engine::Engine& engine, const engine::FileReader& files,
-          const std::optional<Journal>& journal, const engine::Desired& desired)
-      : engine_(engine), files_(files), journal_(journal), desired_(desired), without_us_(files) {}
+          const std::optional<Journal>& journal, const engine::Desired& desired, Outlooks outlooks)
+      : engine_(engine), files_(files), journal_(journal), desired_(desired), outlooks_(outlooks), without_us_(files) {}
 
   Result<Plan> run() {
     if (journal_) {
@@ -121,7 +121,7 @@ class Planner {
     if (auto refused = refuse_restored(plan); !refused) return std::unexpected(refused.error());
     collect_files(plan, candidate);
     plan.diagnostics = predicted.diagnostics;
-    look_ahead(plan, candidate);
+    if (outlooks_ == Outlooks::made) look_ahead(plan, candidate);
     plan.predicted = std::move(predicted);
     return plan;
   }
@@ -196,6 +196,7 @@ class Planner {
   const engine::FileReader& files_;
   const std::optional<Journal>& journal_;
   const engine::Desired& desired_;
+  Outlooks outlooks_;
   engine::Overlay without_us_;
   std::vector<TakenBack> taken_back_;
 };
@@ -203,8 +204,8 @@ class Planner {
 }  // namespace
 
 Result<Plan> make_plan(const engine::Engine& engine, const engine::FileReader& files,
-                       const std::optional<Journal>& journal, const engine::Desired& desired) {
-  return Planner(engine, files, journal, desired).run();
+                       const std::optional<Journal>& journal, const engine::Desired& desired, Outlooks outlooks) {
+  return Planner(engine, files, journal, desired, outlooks).run();
 }
 
 }  // namespace ctkit::installer

@@ -60,7 +60,7 @@ Result<void> check_kept_plan(const Request& request, const engine::Engine& engin
   if (then.engine != engine.name()) {
     return std::unexpected(changed("the plan is for " + then.engine + ", and this is " + engine.name(), then.engine));
   }
-  const auto plan = make_plan(engine, files, journal, request.desired);
+  const auto plan = make_plan(engine, files, journal, request.desired, Outlooks::left_out);
   if (!plan) return std::unexpected(plan.error());
   const KeptPlan now = make_kept_plan(request, *plan, files);
   if (const std::string path = first_difference(then.inputs, now.inputs); !path.empty()) {

@@ -2,30 +2,11 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "engine/result.h"
+#include "installer/process_facts.h"
 
 namespace ctkit::installer {
-
-/// Which file a program is: the same numbers are the same bytes.
-struct FileIdentity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::int64_t size = 0;
-  std::int64_t modified = 0;  ///< nanoseconds since the epoch
-  bool operator==(const FileIdentity&) const = default;
-};
-
-/// A process of the host as /proc shows it.
-struct ProcessFacts {
-  std::vector<std::string> argv = {};
-  std::string executable = {};      ///< as the process itself sees it; what lies there now, if it was replaced meanwhile
-  FileIdentity program = {};        ///< of what lies there now
-  std::string working_folder = {};  ///< as the process itself sees it
-  std::int64_t own_pid = 0;         ///< in the process's own pid namespace, which is its service manager's
-  bool operator==(const ProcessFacts&) const = default;
-};
 
 /// Seam: processes of the host, by their pid in our namespace.
 class Processes {

@@ -392,5 +392,36 @@ TEST_F(SystemdTest, FollowsLinksInsideTheHostRoot) {
   EXPECT_TRUE(state) << refusal_of(state);
 }
 
+TEST_F(SystemdTest, ATimerIsSetWithTheServiceItStarts) {
+  const FakeSystemd systemd(private_socket, {.stop_error = "org.freedesktop.systemd1.NoSuchUnit"});
+  const auto armed = client()->arm({.name = "back",
+                                    .description = "d",
+                                    .argv = {"/usr/bin/ctkit", "rollback", "--if-unconfirmed", "a b"},
+                                    .after = 90s});
+  ASSERT_TRUE(armed) << armed.error().message;
+  EXPECT_THAT(systemd.calls(),
+              Contains("StartTransientUnit back.timer replace Description TimersMonotonic=OnActiveSec 90000000 "
+                       "AccuracyUSec RemainAfterElapse, back.service Description Type "
+                       "ExecStart=/usr/bin/ctkit: /usr/bin/ctkit rollback --if-unconfirmed a b"));
+}
+
+TEST_F(SystemdTest, ATimerGoesWithItsServiceWhetherItIsThereOrNot) {
+  {
+    const FakeSystemd systemd(private_socket, {});
+    EXPECT_TRUE(client()->disarm("back"));
+    EXPECT_THAT(systemd.calls(), Contains("StopUnit back.timer"));
+    EXPECT_THAT(systemd.calls(), Contains("StopUnit back.service"));
+  }
+  const FakeSystemd systemd(private_socket, {.stop_error = "org.freedesktop.systemd1.NoSuchUnit"});
+  EXPECT_TRUE(client()->disarm("back"));
+}
+
+TEST_F(SystemdTest, ATimerThatCannotBeSetIsAnError) {
+  const FakeSystemd systemd(private_socket, {.stop_error = "org.freedesktop.DBus.Error.AccessDenied"});
+  const auto armed = client()->arm({.name = "back", .argv = {"/x"}, .after = 1s});
+  ASSERT_FALSE(armed);
+  EXPECT_EQ(armed.error().where, "back");
+}
+
 }  // namespace
 }  // namespace ctkit::installer::host

@@ -442,5 +442,45 @@ TEST(KilledApply, AtTheRestartTheNextOnePutsTheOldFilesBackFirst) {
   EXPECT_EQ(texts(files), before);
 }
 
+TEST(KilledApply, AfterTheRestartUninstallUnloadsOurs) {
+  MemoryFiles files = test::incident();
+  TestNode node{files};
+  const auto before = texts(files);
+  const auto well = node.services.on_restart;
+  node.services.on_restart = [&](const std::string& unit, Moment deadline) -> engine::Result<RestartOutcome> {
+    static_cast<void>(well(unit, deadline));
+    throw Killed{};
+  };
+  EXPECT_THROW(static_cast<void>(node.run(Verb::apply)), Killed);
+  EXPECT_TRUE(node.serves("nvidia"));
+  node.services.on_restart = well;
+  const auto outcome = node.run(Verb::uninstall);
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(outcome->node->verdict, Verdict::verified);
+  EXPECT_EQ(texts(files), before);
+  EXPECT_FALSE(node.serves("nvidia"));
+}
+
+TEST_F(LiveNodeTest, RollbackOfFilesThatNobodyLoadedRestartsNothing) {
+  Request request = test::make_request(Verb::apply);
+  request.restart = RestartMode::none;
+  ASSERT_EQ(test::error_of(node.run(request)), "");
+  const int starts = node.starts();
+  const auto outcome = node.run(Verb::rollback);
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(node.starts(), starts);
+  expect_as_before();
+}
+
+TEST_F(LiveNodeTest, RollbackRestartsADaemonThatIsDown) {
+  ASSERT_EQ(test::error_of(node.run(Verb::apply)), "");
+  node.down = true;
+  const auto outcome = node.run(Verb::rollback);
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(outcome->node->unit, test::kUnit);
+  EXPECT_EQ(outcome->node->verdict, Verdict::verified);
+  expect_as_before();
+}
+
 }  // namespace
 }  // namespace ctkit::installer

@@ -115,6 +115,78 @@ struct FakeSystemd::Session {
     return sd_bus_reply_method_return(message, "o", kJob);
   }
 
+  static int on_stop(sd_bus_message* message, void* user_data, sd_bus_error* error) {
+    const char* name = nullptr;
+    const char* mode = nullptr;
+    sd_bus_message_read(message, "ss", &name, &mode);
+    const Session& session = of(user_data);
+    session.record("StopUnit " + std::string(name));
+    if (!session.script().stop_error.empty()) return refuse(session.script().stop_error, error);
+    return sd_bus_reply_method_return(message, "o", kJob);
+  }
+
+  // The names of the units with their properties; of the command each word.
+  static int on_transient(sd_bus_message* message, void* user_data, sd_bus_error* /*error*/) {
+    const char* timer = nullptr;
+    const char* mode = nullptr;
+    sd_bus_message_read(message, "ss", &timer, &mode);
+    std::string call = "StartTransientUnit " + std::string(timer) + " " + mode;
+    sd_bus_message_enter_container(message, 'a', "(sv)");
+    while (sd_bus_message_enter_container(message, 'r', "sv") > 0) {
+      const char* key = nullptr;
+      sd_bus_message_read(message, "s", &key);
+      call += " " + std::string(key);
+      if (std::string_view(key) == "TimersMonotonic") {
+        const char* base = nullptr;
+        std::uint64_t time = 0;
+        sd_bus_message_read(message, "v", "a(st)", 1, &base, &time);
+        call += "=" + std::string(base) + " " + std::to_string(time);
+      } else {
+        sd_bus_message_skip(message, "v");
+      }
+      sd_bus_message_exit_container(message);
+    }
+    sd_bus_message_exit_container(message);
+    sd_bus_message_enter_container(message, 'a', "(sa(sv))");
+    while (sd_bus_message_enter_container(message, 'r', "sa(sv)") > 0) {
+      const char* service = nullptr;
+      sd_bus_message_read(message, "s", &service);
+      call += ", " + std::string(service);
+      sd_bus_message_enter_container(message, 'a', "(sv)");
+      while (sd_bus_message_enter_container(message, 'r', "sv") > 0) {
+        const char* key = nullptr;
+        sd_bus_message_read(message, "s", &key);
+        call += " " + std::string(key);
+        if (std::string_view(key) == "ExecStart") {
+          call += "=" + read_command(message);
+        } else {
+          sd_bus_message_skip(message, "v");
+        }
+        sd_bus_message_exit_container(message);
+      }
+      sd_bus_message_exit_container(message);
+      sd_bus_message_exit_container(message);
+    }
+    of(user_data).record(call);
+    return sd_bus_reply_method_return(message, "o", kJob);
+  }
+
+  static std::string read_command(sd_bus_message* message) {
+    const char* program = nullptr;
+    sd_bus_message_enter_container(message, 'v', "a(sasb)");
+    sd_bus_message_enter_container(message, 'a', "(sasb)");
+    sd_bus_message_enter_container(message, 'r', "sasb");
+    sd_bus_message_read(message, "s", &program);
+    std::string words = std::string(program) + ":";
+    sd_bus_message_enter_container(message, 'a', "s");
+    const char* word = nullptr;
+    while (sd_bus_message_read(message, "s", &word) > 0) words += " " + std::string(word);
+    sd_bus_message_exit_container(message);
+    sd_bus_message_skip(message, "b");
+    for (int open = 0; open < 3; ++open) sd_bus_message_exit_container(message);
+    return words;
+  }
+
   static int on_hello(sd_bus_message* message, void* user_data, sd_bus_error* /*error*/) {
     of(user_data).record("Hello");
     return sd_bus_reply_method_return(message, "s", ":1.1");
@@ -209,6 +281,8 @@ void FakeSystemd::serve(const ServedClient& client) {
       SD_BUS_METHOD("Subscribe", "", "", Session::on_subscribe, kAnybody),
       SD_BUS_METHOD("ResetFailedUnit", "s", "", Session::on_reset, kAnybody),
       SD_BUS_METHOD("RestartUnit", "ss", "o", Session::on_restart, kAnybody),
+      SD_BUS_METHOD("StopUnit", "ss", "o", Session::on_stop, kAnybody),
+      SD_BUS_METHOD("StartTransientUnit", "ssa(sv)a(sa(sv))", "o", Session::on_transient, kAnybody),
       SD_BUS_SIGNAL("JobRemoved", "uoss", 0),
       SD_BUS_VTABLE_END,
   };

@@ -18,6 +18,7 @@ struct SystemdScript {
   std::string load_error = {};
   std::string reset_error = {};
   std::string restart_error = {};
+  std::string stop_error = {};
 
   enum class Answer {
     after_the_reply,   ///< the job ends after RestartUnit is answered
