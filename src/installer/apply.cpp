@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "installer/set_file.h"
+
 namespace ctkit::installer {
 
 namespace {
@@ -28,23 +30,6 @@ unsigned mode_limit(const FileSystem& files, const FileChange& change) {
   return limit | 0600;
 }
 
-std::optional<unsigned> present_mode(const FileSystem& files, const std::string& path) {
-  const auto mode = files.mode_of(path);
-  return mode ? std::optional(*mode) : std::nullopt;
-}
-
-/// The file as wanted; `mode` where it shall get one whether it is there or not. One that has it already keeps its ACL.
-Result<void> set(FileSystem& files, const std::string& path, const std::optional<std::string>& text,
-                 std::optional<unsigned> mode, const std::optional<std::string>& instead_of) {
-  if (text) {
-    const bool other = mode && present_mode(files, path) != mode;
-    return files.replace(path, *text, {.mode = mode.value_or(kReadableByAll), .for_existing = other, .instead_of = &instead_of});
-  }
-  auto removed = files.remove(path);
-  if (!removed && removed.error().code == ErrorCode::not_found) return {};
-  return removed;
-}
-
 /// The mode that a written file shall have; none: the one it has.
 std::optional<unsigned> wanted_mode(const FileSystem& files, const FileChange& change) {
   if (change.sources.empty()) return std::nullopt;
@@ -53,10 +38,30 @@ std::optional<unsigned> wanted_mode(const FileSystem& files, const FileChange& c
   return present ? *present & (limit | ~0777U) : limit;
 }
 
+/// What it takes to undo the plan.
+std::vector<AppliedFile> applied_files(const FileSystem& files, const std::vector<JournalEntry>& known,
+                                       const Plan& plan) {
+  std::vector<AppliedFile> list;
+  for (const FileChange& change : plan.files) {
+    const bool was_ours = std::ranges::any_of(
+        known, [&](const JournalEntry& entry) { return entry.change.path == change.path; });
+    list.push_back({.path = change.path,
+                    .before = change.before,
+                    .after = change.after,
+                    .mode = present_mode(files, change.path),
+                    .was_ours = was_ours});
+  }
+  return list;
+}
+
 /// The journal while the plan is carried out. A file that the plan gives up stays in it until it is given up.
-Journal next_journal(const FileSystem& files, const std::optional<Journal>& journal, const Plan& plan) {
+Journal next_journal(const FileSystem& files, const std::optional<Journal>& journal, const Plan& plan, LastApply last) {
   Journal next = journal.value_or(Journal{});
   const std::vector<JournalEntry> known = std::exchange(next.files, {});
+  if (!plan.files.empty()) {
+    last.files = applied_files(files, known, plan);
+    next.last = std::move(last);
+  }
   const auto at = [](const JournalEntry& entry) -> const std::string& { return entry.change.path; };
   for (const JournalEntry& old : known) {
     if (std::ranges::find(plan.desired, old.change.path, &FileChange::path) == plan.desired.end()) {
@@ -120,7 +125,7 @@ std::string put_back(FileSystem& files, const std::vector<Written>& written) {
                 : item->change->after && present.error().code == ErrorCode::not_found) {
       continue;
     }
-    const auto done = set(files, item->change->path, item->change->before, item->mode, item->change->after);
+    const auto done = set_file(files, item->change->path, item->change->before, item->mode, item->change->after);
     if (!done) failed += (failed.empty() ? "" : ", ") + item->change->path + " (" + done.error().message + ")";
   }
   return failed;
@@ -135,10 +140,10 @@ Error after_failure(Error error, const std::string& not_put_back) {
 
 }  // namespace
 
-Result<void> apply(FileSystem& files, const std::string& state_folder, const std::optional<Journal>& journal,
-                   const Plan& plan) {
-  if (plan.files.empty() && journal && journal->finished) return {};
-  Journal next = next_journal(files, journal, plan);
+Result<Journal> apply(FileSystem& files, const std::string& state_folder, const std::optional<Journal>& journal,
+                      const Plan& plan, LastApply last) {
+  if (plan.files.empty() && journal && journal->finished) return *journal;
+  Journal next = next_journal(files, journal, plan, std::move(last));
   const auto abandon = [&](const Error& error, const std::vector<Written>& written) {
     const std::string failed = put_back(files, written);
     if (failed.empty()) {
@@ -156,18 +161,19 @@ Result<void> apply(FileSystem& files, const std::string& state_folder, const std
     }
     // A replace that fails may have taken place all the same, if only the folder's sync failed.
     written.push_back({&change, present_mode(files, change.path)});
-    if (auto done = set(files, change.path, change.after, wanted_mode(files, change), change.before); !done) {
+    if (auto done = set_file(files, change.path, change.after, wanted_mode(files, change), change.before); !done) {
       return abandon(done.error(), written);
     }
   }
   finish(next, plan);
   // All is done, and the list that stands says enough to take it back: the next run finishes it.
   static_cast<void>(write_journal(files, state_folder, next));
-  return {};
+  return next;
 }
 
 Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSystem& files,
-                                         const std::string& state_folder, const Journal& journal) {
+                                         const std::string& state_folder, const Journal& journal,
+                                         const Settle& settle) {
   auto list = take_back(engine, files, journal);
   if (!list) return list;
   remove_leftovers(files, journal);
@@ -179,8 +185,13 @@ Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSyste
     const FileChange& change = changes[i];
     if (change.before == change.after) continue;
     written.push_back({&change, present_mode(files, change.path)});
-    if (auto done = set(files, change.path, change.after, (*list)[i].mode, change.before); !done) {
+    if (auto done = set_file(files, change.path, change.after, (*list)[i].mode, change.before); !done) {
       return std::unexpected(after_failure(done.error(), put_back(files, written)));
+    }
+  }
+  if (settle) {
+    if (auto settled = settle(); !settled) {
+      return std::unexpected(after_failure(settled.error(), put_back(files, written)));
     }
   }
   if (auto done = remove_journal(files, state_folder, journal); !done) {

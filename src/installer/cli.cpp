@@ -16,7 +16,8 @@ constexpr const char* kToolkitFolder = "/usr/local/nvidia/toolkit";
 struct Words {
   std::vector<std::string> handlers;
   std::string on_conflict = "restore";
-  std::string restart = "none";
+  std::string restart = "auto";
+  std::string trust = "neither";
   bool set_as_default = false;
   std::string toolkit_folder = kToolkitFolder;
 };
@@ -64,6 +65,38 @@ void add_state_dir(CLI::App& verb, Request& request) {
       ->envname("CTKIT_STATE_DIR");
 }
 
+void add_socket(CLI::App& verb, Request& request) {
+  verb.add_option("--socket", request.socket,
+                  "The running daemon's socket, seen from the host root (default: the first of the usual ones that serves)")
+      ->envname("CTKIT_SOCKET");
+}
+
+void add_live_options(CLI::App& verb, Request& request, Words& words) {
+  verb.add_option("--unit", request.unit, "The daemon's systemd unit (default: the one its process belongs to)")
+      ->envname("CTKIT_UNIT");
+  verb.add_option("--restart", words.restart, "When the running daemon is restarted; none: files only")
+      ->envname("CTKIT_RESTART")
+      ->check(CLI::IsMember({"auto", "always", "none"}))
+      ->capture_default_str();
+  verb.add_option("--pid-file", request.lock,
+                  "The lock that NVIDIA's installer takes too (default: /run/nvidia/toolkit/toolkit.pid)")
+      ->envname("CTKIT_PID_FILE");
+}
+
+void add_apply_options(CLI::App& verb, Request& request, Words& words) {
+  verb.add_option("plan", request.plan_file, "A plan of `ctkit plan --out`: done only if it still is the plan");
+  verb.add_option("--trust", words.trust,
+                  "Whom to believe where the daemon's own `config dump` of the new files isn't what we predict")
+      ->envname("CTKIT_TRUST")
+      ->check(CLI::IsMember({"neither", "dump", "prediction"}))
+      ->capture_default_str();
+  verb.add_option("--confirm-timeout", request.confirm_timeout,
+                  "Seconds after which the host itself takes the change back if ctkit is gone before its verdict; 0: never")
+      ->envname("CTKIT_CONFIRM_TIMEOUT")
+      ->check(CLI::Range(0L, 86400L))
+      ->capture_default_str();
+}
+
 std::vector<engine::DesiredHandler> usual_handlers(const std::string& folder) {
   return {{.name = "nvidia", .binary = folder + "/nvidia-container-runtime"},
           {.name = "nvidia-cdi", .binary = folder + "/nvidia-container-runtime.cdi"},
@@ -91,7 +124,9 @@ bool parse_handler(std::string_view text, engine::DesiredHandler& handler) {
 bool is_file_path(std::string_view path) { return path.starts_with('/') && !path.ends_with('/'); }
 
 std::optional<Printed> fill_desired(Request& request, const Words& words) {
-  for (const auto& [flag, path] : {std::pair("--drop-in", &request.desired.drop_in), std::pair("--state-dir", &request.state_dir)}) {
+  for (const auto& [flag, path] :
+       {std::pair("--drop-in", &request.desired.drop_in), std::pair("--state-dir", &request.state_dir),
+        std::pair("--socket", &request.socket), std::pair("--pid-file", &request.lock)}) {
     if (path->empty() || is_file_path(*path)) continue;
     return Printed{.text = std::string("ctkit: ") + flag + " wants an absolute path without a slash at its end, not '" + *path + "'\n",
                    .mistake = true};
@@ -116,6 +151,13 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
   if (request.desired.handlers.empty()) {
     request.desired.handlers = usual_handlers(words.toolkit_folder);
   }
+  request.toolkit_folder = words.toolkit_folder;
+  request.restart = words.restart == "always" ? RestartMode::always
+                    : words.restart == "none" ? RestartMode::none
+                                              : RestartMode::automatic;
+  request.trust = words.trust == "dump"         ? Trust::dump
+                  : words.trust == "prediction" ? Trust::prediction
+                                                : Trust::neither;
   if (words.set_as_default) request.desired.default_handler = request.desired.handlers.front().name;
   return std::nullopt;
 }
@@ -137,13 +179,16 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
   app.set_version_flag("--version", "ctkit " CTKIT_VERSION);
   app.require_subcommand(1);
 
-  std::array<VerbWords, 7> verbs = {{
+  std::array<VerbWords, 10> verbs = {{
       {app.add_subcommand("effective", "The effective config, as `containerd config dump` prints it"), Verb::effective, ""},
       {app.add_subcommand("explain", "Who set a key, what was overridden or erased, what is lost"), Verb::explain, ""},
       {app.add_subcommand("lint", "Problems in everyone's files, with stable rule ids"), Verb::lint, ""},
       {app.add_subcommand("plan", "The change: files, effective diff, conflicts"), Verb::plan, ""},
       {app.add_subcommand("preflight", "What another release would change or break with these files"), Verb::preflight, ""},
-      {app.add_subcommand("apply", "Write the planned files"), Verb::apply, ""},
+      {app.add_subcommand("apply", "Write the planned files, restart if need be, verify, roll back on failure"), Verb::apply, ""},
+      {app.add_subcommand("verify", "Whether the running daemon serves what the files say"), Verb::verify, ""},
+      {app.add_subcommand("status", "The daemon, the last apply, what drifted since"), Verb::status, ""},
+      {app.add_subcommand("rollback", "Back to the state before the last apply"), Verb::rollback, ""},
       {app.add_subcommand("uninstall", "Remove exactly what apply added"), Verb::uninstall, ""},
   }};
   for (VerbWords& verb : verbs) {
@@ -154,6 +199,10 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
     const bool reads = verb.verb == Verb::effective || verb.verb == Verb::explain || verb.verb == Verb::lint ||
                        verb.verb == Verb::preflight;
     if (!reads) add_state_dir(*verb.app, request);
+    add_socket(*verb.app, request);
+    if (verb.verb == Verb::apply || verb.verb == Verb::uninstall || verb.verb == Verb::rollback) {
+      add_live_options(*verb.app, request, words);
+    }
     if (verb.verb == Verb::plan || verb.verb == Verb::apply) add_change_options(*verb.app, request, words);
     std::vector<std::string> formats = {verb.verb == Verb::effective ? "toml" : "table", "json"};
     if (verb.verb == Verb::lint) formats.emplace_back("sarif");
@@ -175,10 +224,19 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
         break;
       case Verb::plan:
         verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are changes");
+        verb.app->add_option("--out", request.plan_out, "Keep the plan in this file, for `ctkit apply FILE`");
         break;
       case Verb::apply:
-        verb.app->add_option("--restart", words.restart, "none: write files only")->check(CLI::IsMember({"none"}));
+        add_apply_options(*verb.app, request, words);
         break;
+      case Verb::verify:
+        verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are differences");
+        break;
+      case Verb::rollback:
+        verb.app->add_option("--if-unconfirmed", request.if_unconfirmed,
+                             "Only the apply of this name, and only if its verdict never came");
+        break;
+      case Verb::status:
       case Verb::uninstall:
         break;
     }

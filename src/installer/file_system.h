@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,8 +47,14 @@ class FileSystem : public engine::FileReader {
   /// One changer of this host at a time: held until the result is let go. `locked` if somebody else has it.
   [[nodiscard]] virtual engine::Result<std::shared_ptr<void>> lock() = 0;
 
+  /// The same by a file of its own, which is made with its folders if need be and stays; its content is left alone.
+  [[nodiscard]] virtual engine::Result<std::shared_ptr<void>> lock_file(std::string_view path) = 0;
+
   /// The permission bits of the file, followed through links. `not_found`.
   [[nodiscard]] virtual engine::Result<unsigned> mode_of(std::string_view path) const = 0;
+
+  /// When its content was last changed, in microseconds since the epoch; followed through links. `not_found`.
+  [[nodiscard]] virtual engine::Result<std::int64_t> modified(std::string_view path) const = 0;
 };
 
 }  // namespace ctkit::installer

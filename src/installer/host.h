@@ -1,12 +1,37 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
+#include "engine/own_check.h"
+#include "installer/clock.h"
+#include "installer/command_runner.h"
+#include "installer/daemon_status.h"
 #include "installer/file_system.h"
+#include "installer/observed.h"
+#include "installer/processes.h"
+#include "installer/service_manager.h"
 
 namespace ctkit::installer {
+
+/// A host on which the daemon runs, or should.
+struct LiveNode {
+  std::string socket = {};
+  engine::Result<LiveDaemon> daemon = LiveDaemon{};  ///< an error: there is its socket, but nobody we can see
+  DaemonStatus& status;
+  ServiceManager& services;
+  CommandRunner& runner;
+  Processes& processes;
+  Clock& clock;
+  const engine::OwnCheck* check = nullptr;  ///< null: the verb needs no engine
+  /// Tells people what is waited for.
+  std::function<void(const std::string&)> say = [](const std::string&) {};
+};
 
 /// The machine, as references to the seams; put together by main.
 struct Host {
   FileSystem& files;
+  LiveNode* live = nullptr;  ///< null: files only, nobody runs on them
 };
 
 }  // namespace ctkit::installer

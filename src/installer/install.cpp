@@ -7,7 +7,11 @@
 #include <utility>
 
 #include "installer/apply.h"
+#include "installer/change_node.h"
 #include "installer/journal.h"
+#include "installer/node_state.h"
+#include "installer/plan_file.h"
+#include "installer/state_place.h"
 
 namespace ctkit::installer {
 
@@ -15,9 +19,8 @@ namespace {
 
 using engine::Result;
 
-std::string state_folder(const Request& request) {
-  return request.state_dir.empty() ? std::string(kStateFolder) : request.state_dir;
-}
+/// `TOOLKIT_PID_FILE` of the operator's DaemonSet, and the stock image's default.
+const std::string kStockLock = "/run/nvidia/toolkit/toolkit.pid";
 
 Result<Outcome> show_effective(const Request& request, const engine::Engine& engine, Host& host) {
   auto effective = engine.effective(host.files, false);
@@ -86,8 +89,11 @@ Result<Outcome> make_change(const Request& request, const engine::Engine& engine
   auto plan = make_plan(engine, host.files, *journal, request.desired);
   if (!plan) return std::unexpected(plan.error());
   Outcome outcome{.plan = *std::move(plan)};
-  if (request.verb == Verb::plan) return outcome;
-  if (auto done = apply(host.files, state_folder(request), *journal, *outcome.plan); !done) {
+  if (request.verb == Verb::plan) {
+    if (host.live) outcome.node = NodeChange{.reasons = restart_due(request, host, *outcome.plan, *journal).reasons};
+    return outcome;
+  }
+  if (auto done = apply(host.files, state_folder(request), *journal, *outcome.plan, {.confirmed = true}); !done) {
     return std::unexpected(done.error());
   }
   outcome.applied = true;
@@ -107,14 +113,39 @@ Result<Outcome> take_off(const Request& request, const engine::Engine& engine, H
   return Outcome{.removed = *std::move(removed)};
 }
 
+using Locks = std::vector<std::shared_ptr<void>>;
+
+/// The stock image's, so that we and it exclude one another; then ours.
+Result<Locks> lock_host(const Request& request, Host& host) {
+  Locks held;
+  if (request.verb != Verb::apply && request.verb != Verb::uninstall && request.verb != Verb::rollback) return held;
+  if (host.live) {
+    auto lock = host.files.lock_file(request.lock.empty() ? kStockLock : request.lock);
+    if (!lock) return std::unexpected(lock.error());
+    held.push_back(*std::move(lock));
+  }
+  auto lock = host.files.lock();
+  if (!lock) return std::unexpected(lock.error());
+  held.push_back(*std::move(lock));
+  return held;
+}
+
 }  // namespace
 
+Result<Outcome> run_without_engine(const Request& request, Host& host) {
+  const auto held = lock_host(request, host);
+  if (!held) return std::unexpected(held.error());
+  return roll_back_node(request, host);
+}
+
 Result<Outcome> run(const Request& request, const engine::Engine& engine, Host& host) {
-  std::shared_ptr<void> held;
-  if (request.verb == Verb::apply || request.verb == Verb::uninstall) {
-    auto lock = host.files.lock();
-    if (!lock) return std::unexpected(lock.error());
-    held = *std::move(lock);
+  if (request.verb == Verb::rollback) return run_without_engine(request, host);
+  const auto held = lock_host(request, host);
+  if (!held) return std::unexpected(held.error());
+  if (request.kept_plan) {
+    const auto journal = read_journal(host.files, state_folder(request));
+    if (!journal) return std::unexpected(journal.error());
+    if (auto same = check_kept_plan(request, engine, host.files, *journal); !same) return std::unexpected(same.error());
   }
   switch (request.verb) {
     case Verb::effective:
@@ -126,10 +157,16 @@ Result<Outcome> run(const Request& request, const engine::Engine& engine, Host& 
     case Verb::preflight:
       return look_ahead(request, engine, host);
     case Verb::plan:
-    case Verb::apply:
       return make_change(request, engine, host);
+    case Verb::apply:
+      return host.live ? apply_to_node(request, engine, host) : make_change(request, engine, host);
     case Verb::uninstall:
-      return take_off(request, engine, host);
+      return host.live ? uninstall_from_node(request, engine, host) : take_off(request, engine, host);
+    case Verb::verify:
+    case Verb::status:
+      return look_at_node(request, engine, host);
+    case Verb::rollback:
+      break;
   }
   assert(false);
   return Outcome{};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,12 +18,41 @@ struct JournalEntry {
   std::optional<std::string> earlier = std::nullopt;  ///< while unfinished: an earlier text of ours that may still be there
 };
 
+/// A file that the last apply changed, and how it was before.
+struct AppliedFile {
+  std::string path = {};
+  std::optional<std::string> before = std::nullopt;
+  std::optional<std::string> after = std::nullopt;
+  std::optional<unsigned> mode = std::nullopt;  ///< its permission bits before
+  bool was_ours = false;                        ///< before, too
+};
+
+/// The last apply that changed files.
+struct LastApply {
+  bool confirmed = false;    ///< false: files that no running daemon has proven are on the host, or may be
+  std::string token = {};    ///< names it, for who has to take it back by itself
+  std::int64_t time = 0;     ///< microseconds since the epoch; 0: not told
+  std::string unit = {};     ///< the daemon's; empty: none was to be restarted
+  std::string loaded = {};   ///< its CRI config from before, JSON as it came
+  std::vector<AppliedFile> files = {};  ///< in writing order
+};
+
+/// Changes of files up to a time that make no difference to a running process.
+struct Settled {
+  std::int64_t start_ticks = 0;  ///< which process: when it started
+  std::int64_t up_to = 0;        ///< microseconds since the epoch
+  bool operator==(const Settled&) const = default;
+};
+
 /// What we have done to the host.
 struct Journal {
   std::vector<JournalEntry> files = {};        ///< in the order they were written
   std::vector<std::string> folders = {};       ///< that we made, outer before inner
   bool finished = false;                       ///< false: a run ended between its first write and its last
   long generation = 0;                         ///< of the kept contents, so that an old list never names new ones
+  std::optional<LastApply> last = std::nullopt;  ///< what `rollback` takes back
+  long restarts = 0;                             ///< of the daemon that we asked for since we are on this host
+  Settled settled = {};
 };
 
 inline constexpr std::string_view kStateFolder = "/usr/local/nvidia/.ctkit";
@@ -39,6 +69,11 @@ engine::Result<void> remove_journal(FileSystem& files, const std::string& folder
 
 /// Notes the folder and those above it that are not there, before they are made: a run that is cut off knows of them.
 void note_missing_folders(const FileSystem& files, const std::string& folder, Journal& journal);
+
+/// The daemon's own answers, kept beside the journal; they go with it.
+inline constexpr std::string_view kBuildName = "daemon.json";
+/// A copy of our program, while a timer may have to run it.
+inline constexpr std::string_view kProgramName = "ctkit";
 
 /// Contents that no list names, left by a run that ended before it wrote one, and their folder if nothing else is in it.
 engine::Result<void> remove_orphans(FileSystem& files, const std::string& folder);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
@@ -83,8 +84,9 @@ Result<void> remove_contents(FileSystem& files, const std::string& folder, const
   const auto names = files.list(folder);
   if (!names) return {};
   for (const std::string& name : *names) {
-    const bool content =
-        name.starts_with("original-") || name.starts_with("written-") || name.starts_with("earlier-");
+    const bool content = std::ranges::any_of(
+        std::array{"original-", "written-", "earlier-", "previous-", "applied-"},
+        [&](const char* key) { return name.starts_with(key); });
     if (!content || current.contains(name)) continue;
     if (auto done = files.remove(folder + "/" + name); !done) return done;
   }
@@ -109,6 +111,94 @@ Result<JournalEntry> read_entry(const FileSystem& files, const std::string& fold
   return result;
 }
 
+Result<LastApply> read_last(const FileSystem& files, const std::string& folder, const nlohmann::json& json) {
+  const auto text = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  LastApply last{.confirmed = json.contains("confirmed") && json["confirmed"] == true,
+                 .token = text("token"),
+                 .unit = text("unit"),
+                 .loaded = text("loaded")};
+  if (json.contains("time") && json["time"].is_number_integer()) last.time = json["time"].get<std::int64_t>();
+  if (!json.contains("files") || !json["files"].is_array()) return std::unexpected(unreadable(list_path(folder)));
+  for (const auto& entry : json["files"]) {
+    if (!entry.is_object() || !entry.contains("path") || !entry["path"].is_string()) {
+      return std::unexpected(unreadable(list_path(folder)));
+    }
+    AppliedFile file{.path = entry["path"].get<std::string>()};
+    auto before = read_content(files, folder, entry, "previous");
+    if (!before) return std::unexpected(before.error());
+    auto after = read_content(files, folder, entry, "applied");
+    if (!after) return std::unexpected(after.error());
+    file.before = *std::move(before);
+    file.after = *std::move(after);
+    if (entry.contains("mode") && entry["mode"].is_number_unsigned()) file.mode = entry["mode"].get<unsigned>();
+    file.was_ours = entry.contains("ours") && entry["ours"] == true;
+    last.files.push_back(std::move(file));
+  }
+  return last;
+}
+
+/// Gives each content a file of its own; the same bytes for the same path are kept once.
+class Contents {
+ public:
+  explicit Contents(long generation) : generation_(generation) {}
+
+  nlohmann::json add(std::string_view key, std::string_view path, const std::optional<std::string>& text) {
+    if (!text) return nullptr;
+    for (const Item& item : items_) {
+      if (item.path == path && item.text == *text) return item.name;
+    }
+    items_.push_back({content_name(key, generation_, path), std::string(path), *text});
+    return items_.back().name;
+  }
+
+  [[nodiscard]] std::set<std::string> names() const {
+    std::set<std::string> names;
+    for (const Item& item : items_) names.insert(item.name);
+    return names;
+  }
+
+  [[nodiscard]] Result<void> write(FileSystem& files, const std::string& folder) const {
+    for (const Item& item : items_) {
+      if (auto done = files.replace(folder + "/" + item.name, item.text, kPrivate); !done) return done;
+    }
+    return {};
+  }
+
+ private:
+  struct Item {
+    std::string name;
+    std::string path;
+    std::string text;
+  };
+  long generation_;
+  std::vector<Item> items_;
+};
+
+nlohmann::json last_json(const LastApply& last, Contents& contents) {
+  nlohmann::json json = {{"confirmed", last.confirmed}, {"token", last.token},   {"time", last.time},
+                         {"unit", last.unit},           {"loaded", last.loaded}, {"files", nlohmann::json::array()}};
+  for (const AppliedFile& file : last.files) {
+    nlohmann::json entry = {{"path", file.path}, {"ours", file.was_ours}};
+    entry["previous"] = contents.add("previous", file.path, file.before);
+    entry["applied"] = contents.add("applied", file.path, file.after);
+    entry["mode"] = file.mode ? nlohmann::json(*file.mode) : nlohmann::json(nullptr);
+    json["files"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+/// What stands beside the journal and goes with it.
+Result<void> remove_companions(FileSystem& files, const std::string& folder) {
+  for (const std::string_view name : {kBuildName, kProgramName}) {
+    const auto done = files.remove(folder + "/" + std::string(name));
+    if (!done && done.error().code != ErrorCode::not_found) return done;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::optional<Journal>> read_journal(const FileSystem& files, const std::string& folder) {
@@ -129,6 +219,19 @@ Result<std::optional<Journal>> read_journal(const FileSystem& files, const std::
     if (!read) return std::unexpected(read.error());
     journal.files.push_back(*std::move(read));
   }
+  if (json.contains("last") && json["last"].is_object()) {
+    auto last = read_last(files, folder, json["last"]);
+    if (!last) return std::unexpected(last.error());
+    journal.last = *std::move(last);
+  }
+  if (json.contains("restarts") && json["restarts"].is_number_integer()) journal.restarts = json["restarts"].get<long>();
+  if (const auto settled = json.find("settled"); settled != json.end() && settled->is_object()) {
+    const auto number = [&](const char* key) {
+      const auto found = settled->find(key);
+      return found != settled->end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+    };
+    journal.settled = {.start_ticks = number("start_ticks"), .up_to = number("up_to")};
+  }
   if (json.contains("folders") && json["folders"].is_array()) {
     for (const auto& made : json["folders"]) {
       if (made.is_string()) journal.folders.push_back(made.get<std::string>());
@@ -145,28 +248,26 @@ Result<void> write_journal(FileSystem& files, const std::string& folder, Journal
                          {"generation", journal.generation},
                          {"folders", journal.folders},
                          {"files", nlohmann::json::array()}};
-  std::set<std::string> current;
-  std::vector<std::pair<std::string, std::string_view>> contents;
+  Contents contents(journal.generation);
   for (const auto& [change, mode, earlier] : journal.files) {
     nlohmann::json entry = {{"path", change.path}, {"original", nullptr}, {"written", nullptr}, {"earlier", nullptr}};
     entry["mode"] = mode ? nlohmann::json(*mode) : nlohmann::json(nullptr);
     for (const auto& [key, content] : {std::pair("original", &change.before), std::pair("written", &change.after),
                                        std::pair("earlier", &earlier)}) {
-      if (!*content) continue;
-      std::string name = content_name(key, journal.generation, change.path);
-      entry[key] = name;
-      current.insert(name);
-      contents.emplace_back(std::move(name), **content);
+      entry[key] = contents.add(key, change.path, *content);
     }
     list["files"].push_back(std::move(entry));
   }
+  if (journal.last) list["last"] = last_json(*journal.last, contents);
+  if (journal.restarts != 0) list["restarts"] = journal.restarts;
+  if (journal.settled != Settled{}) {
+    list["settled"] = {{"start_ticks", journal.settled.start_ticks}, {"up_to", journal.settled.up_to}};
+  }
   const auto text = list_text(list, folder);
   if (!text) return std::unexpected(text.error());
-  for (const auto& [name, content] : contents) {
-    if (auto done = files.replace(folder + "/" + name, content, kPrivate); !done) return done;
-  }
+  if (auto done = contents.write(files, folder); !done) return done;
   if (auto done = files.replace(list_path(folder), *text, kPrivate); !done) return done;
-  return remove_contents(files, folder, current);
+  return remove_contents(files, folder, contents.names());
 }
 
 // 1. A list without contents first: wherever a kill comes, what is left can be read and removed. Where the disk has no room for
@@ -188,6 +289,7 @@ Result<void> remove_journal(FileSystem& files, const std::string& folder, const 
   };
   if (auto done = remove_made(false); !done) return done;
   if (auto done = remove_contents(files, folder, {}); !done) return done;
+  if (auto done = remove_companions(files, folder); !done) return done;
   if (auto done = files.remove(list_path(folder)); !done && done.error().code != ErrorCode::not_found) return done;
   return remove_made(true);
 }
@@ -195,6 +297,7 @@ Result<void> remove_journal(FileSystem& files, const std::string& folder, const 
 Result<void> remove_orphans(FileSystem& files, const std::string& folder) {
   if (!files.exists(folder)) return {};
   if (auto done = remove_contents(files, folder, {}); !done) return done;
+  if (auto done = remove_companions(files, folder); !done) return done;
   const auto removed = files.remove_folder(folder);
   if (!removed) return std::unexpected(removed.error());
   return {};

@@ -1,21 +1,32 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <system_error>
 
 #include "engine/diagnostic.h"
 #include "installer/cli.h"
+#include "installer/daemon_build.h"
 #include "installer/exit_code.h"
+#include "installer/find_daemon.h"
+#include "installer/host/cri_status.h"
+#include "installer/host/live_seams.h"
 #include "installer/host/posix_file_system.h"
 #include "installer/install.h"
 #include "installer/observe.h"
+#include "installer/plan_file.h"
 #include "installer/report_json.h"
+#include "installer/report_node.h"
 #include "installer/report_text.h"
+#include "installer/state_place.h"
 
 namespace ctkit::installer {
 namespace {
+
+constexpr unsigned kPlanMode = 0600;
 
 int fail(const engine::Error& error) {
   std::cerr << report_error(error);
@@ -36,30 +47,130 @@ const engine::Diagnostics* diagnostics_of(const Outcome& outcome) {
   return outcome.plan ? &outcome.plan->diagnostics : nullptr;
 }
 
-int run_request(Request request) {
-  const auto here = host::PosixFileSystem::open("/");
-  if (!here) return fail(here.error());
-  const HostRoot root = find_host_root(**here, absolute(request.root));
-  if (!request.defaults.empty()) request.defaults = absolute(request.defaults);
-  const auto engine = observe_engine(**here, root, request);
-  if (!engine) return fail(engine.error());
-  const auto files = host::PosixFileSystem::open(root.folder);
-  if (!files) return fail(files.error());
-  Host host{.files = **files};
-  const auto outcome = run(request, **engine, host);
-  if (!outcome) return fail(outcome.error());
-  if (const auto* diagnostics = diagnostics_of(*outcome)) {
+/// A capture is a recorded tree, and a given release asks what another daemon would do.
+bool looks_for_daemon(const Request& request, const HostRoot& root) {
+  if (!root.capture.empty()) return false;
+  switch (request.verb) {
+    case Verb::effective:
+    case Verb::explain:
+    case Verb::lint:
+    case Verb::preflight:
+      return request.release.empty();
+    case Verb::plan:
+    case Verb::apply:
+    case Verb::uninstall:
+    case Verb::verify:
+    case Verb::status:
+    case Verb::rollback:
+      return true;
+  }
+  return true;
+}
+
+/// The verbs that do something to a running daemon, or look at it, want one on the machine itself.
+engine::Result<void> check_daemon(const Request& request, const HostRoot& root, const FoundDaemon* found) {
+  const bool changes = request.verb == Verb::apply && request.restart != RestartMode::none;
+  if (found || root.folder != "/" || !changes) return {};
+  return std::unexpected(engine::Error{.code = engine::ErrorCode::unreachable,
+                                       .message = "no containerd is running here: none of the usual sockets is there",
+                                       .hint = "give it as --socket; --restart none writes the files all the same"});
+}
+
+/// What the request says in a file.
+engine::Result<void> read_plan_file(const engine::FileReader& here, Request& request) {
+  if (request.plan_file.empty()) return {};
+  const auto text = here.read(absolute(request.plan_file));
+  if (!text) return std::unexpected(text.error().with_context("reading the plan"));
+  auto kept = parse_kept_plan(*text, request.plan_file);
+  if (!kept) return std::unexpected(kept.error());
+  request.desired = kept->desired;
+  if (request.release.empty()) request.release = kept->release;
+  if (request.config.empty()) request.config = kept->config;
+  if (request.defaults.empty()) request.defaults = kept->defaults;
+  request.kept_plan = *std::move(kept);
+  return {};
+}
+
+int exit_status(const Request& request, const Outcome& outcome) {
+  if (outcome.node && outcome.node->verdict == NodeChange::Verdict::rolled_back) return static_cast<int>(ExitCode::rolled_back);
+  if (outcome.node && outcome.node->verdict == NodeChange::Verdict::rollback_failed) {
+    return static_cast<int>(ExitCode::rollback_failed);
+  }
+  const bool differs = (outcome.plan && !outcome.plan->files.empty()) || (outcome.lint && outcome.lint->has_problems()) ||
+                       (outcome.preflight && outcome.preflight->changes()) || (outcome.state && outcome.state->differs());
+  return static_cast<int>(request.exit_code && differs ? ExitCode::differences : ExitCode::done);
+}
+
+int report(const Request& request, const Outcome& outcome) {
+  if (const auto* diagnostics = diagnostics_of(outcome)) {
     for (const engine::Diagnostic& diagnostic : *diagnostics) std::cerr << render(diagnostic);
   }
-  std::cout << (request.format != Format::text ? report_json(request, *outcome) : report_text(request, *outcome));
+  if (outcome.node) std::cerr << report_verdict(*outcome.node);
+  std::cout << (request.format != Format::text ? report_json(request, outcome) : report_text(request, outcome));
   if (!std::cout.flush()) {
     std::cerr << "ctkit: cannot write the result to standard output\n";
     return static_cast<int>(ExitCode::failed);
   }
-  const bool differs = (outcome->plan && !outcome->plan->files.empty()) ||
-                       (outcome->lint && outcome->lint->has_problems()) ||
-                       (outcome->preflight && outcome->preflight->changes());
-  return static_cast<int>(request.exit_code && differs ? ExitCode::differences : ExitCode::done);
+  return exit_status(request, outcome);
+}
+
+void say(const std::string& text) { std::cerr << "ctkit: " << text << '\n'; }
+
+int run_request(Request request) {
+  const auto here = host::PosixFileSystem::open("/");
+  if (!here) return fail(here.error());
+  if (auto read = read_plan_file(**here, request); !read) return fail(read.error());
+  const HostRoot root = find_host_root(**here, absolute(request.root));
+  if (!request.defaults.empty()) request.defaults = absolute(request.defaults);
+  const auto files = host::PosixFileSystem::open(root.folder);
+  if (!files) return fail(files.error());
+  const auto seams = host::open_live_seams(root.folder);
+  if (!seams) return fail(seams.error());
+
+  std::optional<FoundDaemon> found;
+  if (looks_for_daemon(request, root)) {
+    const auto connect = [&](const std::string& socket) -> engine::Result<std::unique_ptr<DaemonStatus>> {
+      return host::CriStatus::open(root.folder, socket);
+    };
+    found = find_daemon(request, state_folder(request),
+                        {.files = **files, .processes = (*seams)->processes, .runner = *(*seams)->runner,
+                         .clock = (*seams)->clock, .connect = connect});
+  }
+  if (auto wanted = check_daemon(request, root, found ? &*found : nullptr); !wanted) return fail(wanted.error());
+
+  Host host{.files = **files};
+  std::optional<LiveNode> node;
+  if (found && found->status) {
+    node.emplace(LiveNode{.socket = found->socket, .daemon = found->daemon, .status = *found->status,
+                          .services = *(*seams)->services, .runner = *(*seams)->runner,
+                          .processes = (*seams)->processes, .clock = (*seams)->clock, .say = say});
+    host.live = &*node;
+  }
+  engine::Result<Outcome> outcome = Outcome{};
+  if (request.verb == Verb::rollback) {
+    outcome = run_without_engine(request, host);
+  } else {
+    // A daemon that is down says nothing; what it said before still tells its release.
+    const auto kept = found ? read_build(**files, state_folder(request)) : std::nullopt;
+    const LiveDaemon* daemon = found && found->daemon ? &*found->daemon : nullptr;
+    auto observed = observe(**here, root, request, daemon, kept ? &*kept : nullptr);
+    // Without a release the daemon's silence is what is wrong.
+    if (!observed && found && !found->daemon && observed.error().code == engine::ErrorCode::unknown_release) {
+      return fail(found->daemon.error());
+    }
+    if (!observed) return fail(observed.error());
+    if (node) node->check = observed->check.get();
+    outcome = run(request, *observed->engine, host);
+    if (outcome && !request.plan_out.empty()) {
+      const auto kept_plan = render_kept_plan(make_kept_plan(request, *outcome->plan, **files));
+      if (auto written = (*here)->replace(absolute(request.plan_out), kept_plan, {.mode = kPlanMode}); !written) {
+        return fail(written.error());
+      }
+    }
+    if (outcome) return report(request, *outcome);
+  }
+  if (!outcome) return fail(outcome.error());
+  return report(request, *outcome);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/containerd/containerd_engine.h"
+#include "engine/containerd/own_check.h"
 #include "engine/toml_reader.h"
 #include "installer/capture.h"
 
@@ -40,17 +41,28 @@ Result<Capture> read_capture(const engine::FileReader& here, const HostRoot& roo
   return parse_capture(*text, root.capture);
 }
 
-Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& here, const std::string& path,
-                                                   const containerd::Known& known) {
-  if (path.empty()) return std::nullopt;
-  auto text = read_given(here, path, "the daemon's defaults");
-  if (!text) return std::unexpected(text.error());
-  auto table = read_toml(*text, path, *known.regime.dialect);
+Result<engine::Table> parse_defaults(std::string_view text, const std::string& path, const containerd::Known& known) {
+  auto table = read_toml(text, path, *known.regime.dialect);
   if (!table) {
     Error error = table.error().with_context("reading the daemon's defaults");
     error.code = ErrorCode::usage;
     return std::unexpected(error);
   }
+  return *std::move(table);
+}
+
+Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& here, const std::string& path,
+                                                   const DaemonBuild* build, const containerd::Known& known) {
+  std::string text = build ? build->defaults : std::string();
+  if (!path.empty()) {
+    auto given = read_given(here, path, "the daemon's defaults");
+    if (!given) return std::unexpected(given.error());
+    text = *std::move(given);
+  } else if (text.empty()) {
+    return std::nullopt;
+  }
+  auto table = parse_defaults(text, path.empty() ? "the daemon's `config default`" : path, known);
+  if (!table) return std::unexpected(table.error());
   return *std::move(table);
 }
 
@@ -68,9 +80,18 @@ HostRoot find_host_root(const engine::FileReader& here, const std::string& folde
 
 Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here, const HostRoot& root,
                                                        const Request& request) {
+  auto observed = observe(here, root, request, nullptr, nullptr);
+  if (!observed) return std::unexpected(observed.error());
+  return std::move(observed->engine);
+}
+
+Result<Observed> observe(const engine::FileReader& here, const HostRoot& root, const Request& request,
+                         const LiveDaemon* daemon, const DaemonBuild* kept) {
   auto capture = read_capture(here, root);
   if (!capture) return std::unexpected(capture.error());
-  const std::string text = request.release.empty() ? capture->release : request.release;
+  // Another release than the daemon's own has other defaults.
+  const DaemonBuild* build = !request.release.empty() || !capture->release.empty() ? nullptr : daemon ? &daemon->build : kept;
+  const std::string text = !request.release.empty() ? request.release : build ? build->version : capture->release;
   if (text.empty()) {
     return std::unexpected(Error{.code = ErrorCode::unknown_release,
                                  .message = "the daemon's release is not known",
@@ -86,17 +107,25 @@ Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader&
   if (defaults.empty() && !capture->defaults.empty() && request.release.empty()) {
     defaults = parent_of(root.capture) + "/" + capture->defaults;
   }
-  auto table = read_defaults(here, defaults, *known);
+  auto table = read_defaults(here, defaults, build, *known);
   if (!table) return std::unexpected(table.error());
   containerd::LoadRequest load{.as_dump = request.as_dump};
   load.config_path = !request.config.empty()    ? request.config
                      : !capture->config.empty() ? capture->config
-                                                : std::string(kDefaultConfig);
+                     : daemon && !daemon->config.empty() ? daemon->config
+                                                         : std::string(kDefaultConfig);
   load.config_given = load.config_path != kDefaultConfig;
-  if (!capture->working_folder.empty()) load.working_folder = capture->working_folder;
-  auto daemon = *table ? containerd::make_daemon(*std::move(known), **std::move(table))
-                       : containerd::Daemon{.known = *std::move(known)};
-  return std::make_unique<containerd::ContainerdEngine>(std::move(daemon), std::move(load));
+  if (!capture->working_folder.empty()) {
+    load.working_folder = capture->working_folder;
+  } else if (daemon && !daemon->facts.working_folder.empty()) {
+    load.working_folder = daemon->facts.working_folder;
+  }
+  auto emulated = *table ? containerd::make_daemon(*std::move(known), **std::move(table))
+                         : containerd::Daemon{.known = *std::move(known)};
+  Observed observed;
+  observed.check = std::make_unique<containerd::ContainerdOwnCheck>(emulated, load);
+  observed.engine = std::make_unique<containerd::ContainerdEngine>(std::move(emulated), std::move(load));
+  return observed;
 }
 
 }  // namespace ctkit::installer

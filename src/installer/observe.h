@@ -4,8 +4,10 @@
 #include <string>
 
 #include "engine/engine.h"
+#include "engine/own_check.h"
 #include "engine/result.h"
 #include "installer/file_system.h"
+#include "installer/observed.h"
 #include "installer/request.h"
 
 namespace ctkit::installer {
@@ -18,6 +20,17 @@ struct HostRoot {
 
 /// `here` are the files of the machine we run on.
 HostRoot find_host_root(const engine::FileReader& here, const std::string& folder);
+
+/// The engine, and how to ask the daemon's own program about it.
+struct Observed {
+  std::unique_ptr<engine::Engine> engine = {};
+  std::unique_ptr<engine::OwnCheck> check = {};
+};
+
+/// The same with what the running daemon says of itself: it fills what neither the request nor the capture says. `kept`: what
+/// an earlier one said of itself, for a daemon that is down.
+engine::Result<Observed> observe(const engine::FileReader& here, const HostRoot& root, const Request& request,
+                                 const LiveDaemon* daemon, const DaemonBuild* kept);
 
 /// The engine as the request and the capture describe it. Fails with `unknown_release` where neither says the release, with
 /// `usage` where the capture or the defaults can't be read.

@@ -68,8 +68,8 @@ std::string last_layer(const EffectiveConfig& config) {
 class Planner {
  public:
   Planner(const engine::Engine& engine, const engine::FileReader& files,
-          const std::optional<Journal>& journal, const engine::Desired& desired)
-      : engine_(engine), files_(files), journal_(journal), desired_(desired), without_us_(files) {}
+          const std::optional<Journal>& journal, const engine::Desired& desired, Outlooks outlooks)
+      : engine_(engine), files_(files), journal_(journal), desired_(desired), outlooks_(outlooks), without_us_(files) {}
 
   Result<Plan> run() {
     if (journal_) {
@@ -122,7 +122,7 @@ class Planner {
     if (auto refused = refuse_restored(plan); !refused) return std::unexpected(refused.error());
     collect_files(plan, candidate);
     plan.diagnostics = predicted.diagnostics;
-    look_ahead(plan, candidate);
+    if (outlooks_ == Outlooks::made) look_ahead(plan, candidate);
     plan.predicted = std::move(predicted);
     return plan;
   }
@@ -197,6 +197,7 @@ class Planner {
   const engine::FileReader& files_;
   const std::optional<Journal>& journal_;
   const engine::Desired& desired_;
+  Outlooks outlooks_;
   engine::Overlay without_us_;
   std::vector<TakenBack> taken_back_;
 };
@@ -204,10 +205,10 @@ class Planner {
 }  // namespace
 
 Result<Plan> make_plan(const engine::Engine& engine, const engine::FileReader& files,
-                       const std::optional<Journal>& journal, const engine::Desired& desired) {
+                       const std::optional<Journal>& journal, const engine::Desired& desired, Outlooks outlooks) {
   // What is written must follow from what is compared with the file when it is written.
   const engine::Snapshot seen(files);
-  return Planner(engine, seen, journal, desired).run();
+  return Planner(engine, seen, journal, desired, outlooks).run();
 }
 
 }  // namespace ctkit::installer

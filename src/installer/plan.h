@@ -42,11 +42,15 @@ struct Plan {
   [[nodiscard]] bool restart_due() const { return !changes.empty(); }
 };
 
+/// Whether the plan says what becomes of it after an upgrade of the daemon: that is most of a plan's time.
+enum class Outlooks { made, left_out };
+
 /// Observes nothing and touches nothing: `files` is the host as it is, `journal` what we did to it earlier.
 /// The first candidate is taken whose simulation serves the desired handlers, keeps everything that is effective without us
 /// and still loads. Fails with `daemon_refuses` where the daemon refuses today's files whatever we add, with
 /// `needs_decision` where no candidate holds.
 engine::Result<Plan> make_plan(const engine::Engine& engine, const engine::FileReader& files,
-                               const std::optional<Journal>& journal, const engine::Desired& desired);
+                               const std::optional<Journal>& journal, const engine::Desired& desired,
+                               Outlooks outlooks = Outlooks::made);
 
 }  // namespace ctkit::installer

@@ -7,6 +7,7 @@
 
 #include "installer/redact.h"
 #include "installer/report_lint.h"
+#include "installer/report_node.h"
 #include "installer/report_preflight.h"
 #include "installer/value_json.h"
 
@@ -160,6 +161,12 @@ ordered_json uninstall_json(const Outcome& outcome) {
   return {{"schema", "ctkit/v1/uninstall"}, {"installed", outcome.removed.has_value()}, {"files", std::move(files)}};
 }
 
+/// On a node also what was done to the daemon.
+ordered_json with_node(ordered_json document, const Outcome& outcome) {
+  document["node"] = ordered_json::parse(change_json_text(outcome.node));
+  return document;
+}
+
 ordered_json document(const Request& request, const Outcome& outcome) {
   switch (request.verb) {
     case Verb::effective:
@@ -167,11 +174,14 @@ ordered_json document(const Request& request, const Outcome& outcome) {
     case Verb::explain:
       return explain_json(outcome);
     case Verb::plan:
-      return plan_json(*outcome.plan, "ctkit/v1/plan");
+      return with_node(plan_json(*outcome.plan, "ctkit/v1/plan"), outcome);
     case Verb::apply:
-      return plan_json(*outcome.plan, "ctkit/v1/apply");
+      return with_node(plan_json(*outcome.plan, "ctkit/v1/apply"), outcome);
     case Verb::uninstall:
-      return uninstall_json(outcome);
+      return with_node(uninstall_json(outcome), outcome);
+    case Verb::verify:
+    case Verb::status:
+    case Verb::rollback:
     case Verb::lint:
     case Verb::preflight:
       break;  // documents of their own, see below
@@ -183,6 +193,8 @@ ordered_json document(const Request& request, const Outcome& outcome) {
 }  // namespace
 
 std::string report_json(const Request& request, const Outcome& outcome) {
+  if (outcome.state) return report_state_json(*outcome.state, request.verb == Verb::verify);
+  if (request.verb == Verb::rollback) return report_rollback_json(outcome);
   if (outcome.preflight) return report_preflight_json(*outcome.preflight);
   if (outcome.lint && request.format == Format::sarif) return report_lint_sarif(*outcome.lint);
   if (outcome.lint) return report_lint_json(*outcome.lint);

@@ -10,6 +10,7 @@
 #include "engine/unified_diff.h"
 #include "installer/redact.h"
 #include "installer/report_lint.h"
+#include "installer/report_node.h"
 #include "installer/report_preflight.h"
 
 namespace ctkit::installer {
@@ -217,18 +218,29 @@ std::string report_text(const Request& request, const Outcome& outcome) {
       return text;
     }
     case Verb::plan:
-      return plan_part(*outcome.plan);
+      return plan_part(*outcome.plan) + (outcome.node ? report_change_text(*outcome.node) : "");
     case Verb::apply: {
-      if (outcome.plan->files.empty()) return plan_part(*outcome.plan);
+      const bool touched = outcome.node && (outcome.node->verdict != NodeChange::Verdict::untouched || !outcome.node->reasons.empty());
+      if (outcome.plan->files.empty()) return touched ? report_change_text(*outcome.node) : plan_part(*outcome.plan);
+      const bool undone = outcome.node && (outcome.node->verdict == NodeChange::Verdict::rolled_back ||
+                                           outcome.node->verdict == NodeChange::Verdict::rollback_failed);
+      if (undone) return report_change_text(*outcome.node);
       std::string text;
       for (const engine::FileChange& file : outcome.plan->files) {
         text += (file.after ? "wrote " : "removed ") + file.path + "\n";
       }
+      if (touched) return text + report_change_text(*outcome.node);
       if (outcome.plan->restart_due()) text += "a restart of the daemon makes it effective\n";
       return text;
     }
     case Verb::uninstall:
-      return removed_part(outcome);
+      return removed_part(outcome) + (outcome.node ? report_change_text(*outcome.node) : "");
+    case Verb::verify:
+      return report_verify_text(*outcome.state);
+    case Verb::status:
+      return report_status_text(*outcome.state);
+    case Verb::rollback:
+      return report_rollback_text(outcome);
     case Verb::lint:
       return report_lint_text(*outcome.lint);
     case Verb::preflight:

@@ -1,20 +1,27 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/engine.h"
+#include "installer/kept_plan.h"
 
 namespace ctkit::installer {
 
-enum class Verb { effective, explain, lint, plan, preflight, apply, uninstall };
+enum class Verb { effective, explain, lint, plan, preflight, apply, uninstall, verify, status, rollback };
 
 enum class Format { text, json, sarif };
 
 /// When apply may restart the daemon.
 enum class RestartMode {
+  automatic,  ///< if the effective result or the daemon's age asks for it
+  always,
   none,  ///< never: files only
 };
+
+/// Whom to believe where the daemon's own `config dump` and our prediction differ.
+enum class Trust { neither, dump, prediction };
 
 /// What the user asked for.
 struct Request {
@@ -32,7 +39,17 @@ struct Request {
   std::string target = {};       ///< preflight: the other release
   std::vector<std::string> keys = {};
   engine::Desired desired = {};
-  RestartMode restart = RestartMode::none;
+  std::string toolkit_folder = {};  ///< where the runtime binaries are on the host
+  RestartMode restart = RestartMode::automatic;
+  Trust trust = Trust::neither;
+  std::string socket = {};        ///< of the running daemon, seen from the host root; empty: the usual ones
+  std::string unit = {};          ///< empty: the one that the daemon's process belongs to
+  std::string lock = {};          ///< the file that the stock image locks too, seen from the host root
+  std::string plan_out = {};      ///< plan: where to keep it, on our own machine
+  std::string plan_file = {};     ///< apply: a plan that was kept, on our own machine
+  std::optional<KeptPlan> kept_plan = std::nullopt;  ///< what is in it
+  long confirm_timeout = 0;       ///< seconds until the host takes an apply back that nobody confirmed; 0: never
+  std::string if_unconfirmed = {};  ///< rollback: only this apply, and only while it is unconfirmed
 };
 
 }  // namespace ctkit::installer

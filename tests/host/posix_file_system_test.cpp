@@ -238,5 +238,25 @@ TEST_F(PosixFiles, LeaksNoDescriptor) {
   EXPECT_EQ(count(), before);
 }
 
+TEST_F(PosixFiles, ALockFileIsMadeAndItsContentLeftAlone) {
+  {
+    const auto held = files->lock_file("/run/toolkit/toolkit.pid");
+    ASSERT_TRUE(held) << held.error().message;
+    const auto second = open_root()->lock_file("/run/toolkit/toolkit.pid");
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, ErrorCode::locked);
+  }
+  folder.write("root/run/toolkit/toolkit.pid", "4711\n");
+  EXPECT_TRUE(files->lock_file("/run/toolkit/toolkit.pid"));
+  EXPECT_EQ(*files->read("/run/toolkit/toolkit.pid"), "4711\n");
+}
+
+TEST_F(PosixFiles, TellsWhenAFileWasChanged) {
+  const timespec times[] = {{.tv_sec = 5, .tv_nsec = 0}, {.tv_sec = 1'700'000'000, .tv_nsec = 123'456'789}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, folder.path_of("root/etc/x").c_str(), times, 0), 0);
+  EXPECT_EQ(files->modified("/etc/x").value(), 1'700'000'000'123'456);
+  EXPECT_EQ(files->modified("/etc/none").error().code, ErrorCode::not_found);
+}
+
 }  // namespace
 }  // namespace ctkit::installer::host

@@ -72,6 +72,25 @@ TEST(CommandLine, FillsTheRequest) {
   EXPECT_EQ(request.format, Format::json);
 }
 
+TEST(CommandLine, KnowsARunningNode) {
+  EXPECT_EQ(request_of({"verify"}).verb, Verb::verify);
+  EXPECT_EQ(request_of({"status"}).verb, Verb::status);
+  EXPECT_EQ(request_of({"rollback"}).verb, Verb::rollback);
+  EXPECT_EQ(request_of({"apply"}).restart, RestartMode::automatic);
+  const auto request = request_of({"apply", "/tmp/plan.json", "--restart", "always", "--trust", "dump", "--socket", "/s.sock",
+                                   "--unit", "k3s.service", "--pid-file", "/run/x.pid", "--confirm-timeout", "90"});
+  EXPECT_EQ(request.plan_file, "/tmp/plan.json");
+  EXPECT_EQ(request.restart, RestartMode::always);
+  EXPECT_EQ(request.trust, Trust::dump);
+  EXPECT_EQ(request.socket, "/s.sock");
+  EXPECT_EQ(request.unit, "k3s.service");
+  EXPECT_EQ(request.lock, "/run/x.pid");
+  EXPECT_EQ(request.confirm_timeout, 90);
+  EXPECT_EQ(request_of({"rollback", "--if-unconfirmed", "7"}).if_unconfirmed, "7");
+  EXPECT_EQ(request_of({"plan", "--out", "p.json"}).plan_out, "p.json");
+  EXPECT_TRUE(request_of({"verify", "--exit-code"}).exit_code);
+}
+
 TEST(CommandLine, WantsTheThreeHandlersUnlessToldOtherwise) {
   std::vector<std::string> names;
   for (const auto& handler : request_of({"apply"}).desired.handlers)
@@ -130,7 +149,11 @@ INSTANTIATE_TEST_SUITE_P(CommandLine,
                                          Words{"plan", "-o", "yaml"},
                                          Words{"effective", "-o", "table"},
                                          Words{"plan", "--on-conflict", "shrug"},
-                                         Words{"apply", "--restart", "always"},
+                                         Words{"apply", "--restart", "never"},
+                                         Words{"apply", "--trust", "nobody"},
+                                         Words{"apply", "--confirm-timeout", "-1"},
+                                         Words{"apply", "--socket", "relative.sock"},
+                                         Words{"verify", "--restart", "none"},
                                          Words{"plan", "--engine", "docker"},
                                          Words{"plan", "--root"},
                                          Words{"plan", "--handler", "x"},

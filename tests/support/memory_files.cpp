@@ -151,6 +151,7 @@ void MemoryFiles::fail_mutation(int n, Error error) {
 }
 
 Result<void> MemoryFiles::begin_mutation() {
+  before_mutation();
   const auto it = mutation_errors_.find(++mutations_);
   if (it != mutation_errors_.end()) return std::unexpected(it->second);
   return {};
@@ -203,6 +204,18 @@ Result<unsigned> MemoryFiles::mode_of(std::string_view path) const {
   return file == nullptr ? 0755U : file->mode;
 }
 
+Result<std::int64_t> MemoryFiles::modified(std::string_view path) const {
+  const auto resolved = resolve_existing(tree_, path, LastLink::follow);
+  if (!resolved) return std::unexpected(resolved.error());
+  const auto* file = std::get_if<File>(find_node(tree_, *resolved));
+  return file == nullptr ? 0 : file->modified;
+}
+
+Result<std::shared_ptr<void>> MemoryFiles::lock_file(std::string_view path) {
+  if (locked.contains(path)) return fail(ErrorCode::locked, "somebody else has it", path);
+  return std::make_shared<int>();
+}
+
 Result<void> MemoryFiles::replace(std::string_view path, std::string_view text, FileMode mode) {
   if (auto begun = begin_mutation(); !begun) return begun;
   if (names_folder(path)) return is_directory(path);
@@ -215,7 +228,9 @@ Result<void> MemoryFiles::replace(std::string_view path, std::string_view text, 
     return std::unexpected(Error{.message = "the file has been changed meanwhile", .where = std::string(path)});
   }
   tree_[*resolved] =
-      File{.text = std::string(text), .mode = old == nullptr || mode.for_existing ? mode.mode : old->mode};
+      File{.text = std::string(text),
+           .mode = old == nullptr || mode.for_existing ? mode.mode : old->mode,
+           .modified = now()};
   log_.push_back("replace " + std::string(path));
   return {};
 }

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +24,7 @@ class MemoryFiles : public installer::FileSystem {
   struct File {
     std::string text = {};
     unsigned mode = 0644;
+    std::int64_t modified = 0;
     bool operator==(const File&) const = default;
   };
   struct Folder {
@@ -37,6 +41,9 @@ class MemoryFiles : public installer::FileSystem {
   /// Files as {path, text}; the folders above them are made.
   MemoryFiles(std::initializer_list<std::pair<std::string, std::string>> files);
 
+  /// The time that files written from now on get, in microseconds.
+  std::function<std::int64_t()> now = [] { return std::int64_t{0}; };
+
   // Arranging: not recorded.
   void add_file(const std::string& path, std::string text, unsigned mode = 0644);
   void add_folder(const std::string& path);
@@ -49,6 +56,9 @@ class MemoryFiles : public installer::FileSystem {
   /// fails and changes nothing.
   void fail_mutation(int n, engine::Error error);
 
+  /// Called before each such call; one that throws is a kill.
+  std::function<void()> before_mutation = [] {};
+
   /// What took effect, with the path as it was asked: "replace /etc/x", "remove …", "make_folders
   /// …", "remove_folder …".
   [[nodiscard]] const std::vector<std::string>& log() const { return log_; }
@@ -60,6 +70,8 @@ class MemoryFiles : public installer::FileSystem {
       std::string_view folder) const override;
   [[nodiscard]] bool exists(std::string_view path) const override;
   [[nodiscard]] engine::Result<unsigned> mode_of(std::string_view path) const override;
+  /// The time that `now` said when the file was written; a file that was arranged is from 0.
+  [[nodiscard]] engine::Result<std::int64_t> modified(std::string_view path) const override;
 
   [[nodiscard]] engine::Result<void> replace(std::string_view path,
                                              std::string_view text,
@@ -67,6 +79,9 @@ class MemoryFiles : public installer::FileSystem {
   [[nodiscard]] engine::Result<void> remove(std::string_view path) override;
   [[nodiscard]] engine::Result<std::string> make_folders(std::string_view folder) override;
   [[nodiscard]] engine::Result<std::shared_ptr<void>> lock() override { return std::make_shared<int>(); }
+  [[nodiscard]] engine::Result<std::shared_ptr<void>> lock_file(std::string_view path) override;
+  /// Files that somebody else has locked.
+  std::set<std::string, std::less<>> locked = {};
   [[nodiscard]] engine::Result<bool> remove_folder(std::string_view folder) override;
 
  private:

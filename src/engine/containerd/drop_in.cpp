@@ -75,9 +75,7 @@ class Maker {
 
   /// First choice, and names in the same folder that sort behind it: `zz-`, then behind every file that is there.
   [[nodiscard]] std::vector<std::string> our_paths() const {
-    const std::string first = desired_.drop_in.empty()
-                                  ? join(dir(request_.config_path), "conf.d/99-nvidia.toml")
-                                  : clean(desired_.drop_in);
+    const std::string first = desired_.drop_in.empty() ? usual_place() : clean(desired_.drop_in);
     const std::string folder = dir(first);
     std::vector<std::string> paths = {first};
     const auto offer = [&](const std::string& prefix) { paths.push_back(join(folder, prefix + "-" + base(first))); };
@@ -89,6 +87,31 @@ class Maker {
     const std::size_t leads = std::min(last.find_first_not_of(lead), last.size());
     if (base(paths.back()) < last && static_cast<unsigned char>(lead) < 0x7f) offer(std::string(leads + 1, lead));
     return paths;
+  }
+
+  /// `conf.d` beside the top-level config. Where that one is written anew at each start (k3s, RKE2) and imports another
+  /// folder of drop-ins, that folder.
+  [[nodiscard]] std::string usual_place() const {
+    const std::string name = "99-nvidia.toml";
+    std::string usual = join(dir(request_.config_path), "conf.d/" + name);
+    const auto text = files_.read(request_.config_path);
+    if (!text || !owner_of(*text) || covered(usual)) return usual;
+    const Layer* root = root_layer();
+    const Value* imports = root ? find(root->table, "imports") : nullptr;
+    if (!imports || !imports->array()) return usual;
+    for (const Value& import : *imports->array()) {
+      if (!import.string() || !is_absolute(*import.string())) continue;
+      const std::string place = join(dir(*import.string()), name);
+      if (!place.contains('*') && covered(place)) return place;
+    }
+    return usual;
+  }
+
+  /// Who writes the top-level config anew at each start; MicroK8s doesn't say so in the file.
+  [[nodiscard]] std::optional<std::string> owner_of(std::string_view text) const {
+    if (auto owner = generated_by(text)) return owner;
+    if (files_.exists(join(dir(request_.config_path), "containerd-template.toml"))) return "microk8s";
+    return std::nullopt;
   }
 
   [[nodiscard]] const Layer* root_layer() const {
@@ -203,7 +226,7 @@ class Maker {
       return FileChange{.path = request_.config_path,
                         .after = new_root(static_cast<int>(new_root_version()), pattern)};
     }
-    if (const auto owner = generated_by(*text)) {
+    if (const auto owner = owner_of(*text)) {
       return std::unexpected(Error{.code = ErrorCode::needs_decision,
                                    .message = "'" + request_.config_path + "' is written anew by " + *owner +
                                               " at each start, and nothing in it imports '" + path + "'",

@@ -25,6 +25,19 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
 constexpr std::size_t kFirstRead = 4096;
 constexpr mode_t kFolderMode = 0755;
+constexpr mode_t kLockMode = 0644;
+constexpr std::int64_t kMicroseconds = 1'000'000;
+
+// At the end of all links.
+Result<struct stat> look_at(const RootFolder& root, std::string_view path) {
+  const auto file = root.open(path, O_PATH);
+  if (!file) return std::unexpected(file.error());
+  struct stat status{};
+  if (::fstat(file->get(), &status) != 0) {
+    return std::unexpected(make_system_error(errno, "look at the file", path));
+  }
+  return status;
+}
 
 Error too_large(std::string_view path) {
   return {.message = "cannot read the file: larger than 64 MiB", .where = std::string(path)};
@@ -75,6 +88,18 @@ Result<void> make_folder(int parent, const std::string& name, std::string_view p
   return settled;
 }
 
+// Until the result is let go.
+Result<std::shared_ptr<void>> hold(UniqueFd file, std::string_view taken, std::string_view path) {
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return std::unexpected(make_system_error(errno, "lock", path));
+    return std::unexpected(Error{.code = ErrorCode::locked,
+                                 .message = std::string(taken),
+                                 .where = std::string(path),
+                                 .hint = "try again when it is done"});
+  }
+  return std::make_shared<UniqueFd>(std::move(file));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PosixFileSystem>> PosixFileSystem::open(const std::string& folder) {
@@ -113,13 +138,15 @@ bool PosixFileSystem::exists(std::string_view path) const {
 }
 
 Result<unsigned> PosixFileSystem::mode_of(std::string_view path) const {
-  const auto file = root_.open(path, O_PATH);
-  if (!file) return std::unexpected(file.error());
-  struct stat status{};
-  if (::fstat(file->get(), &status) != 0) {
-    return std::unexpected(make_system_error(errno, "look at the file", path));
-  }
-  return status.st_mode & 07777U;
+  const auto status = look_at(root_, path);
+  if (!status) return std::unexpected(status.error());
+  return status->st_mode & 07777U;
+}
+
+Result<std::int64_t> PosixFileSystem::modified(std::string_view path) const {
+  const auto status = look_at(root_, path);
+  if (!status) return std::unexpected(status.error());
+  return (status->st_mtim.tv_sec * kMicroseconds) + (status->st_mtim.tv_nsec / 1000);
 }
 
 Result<void> PosixFileSystem::replace(std::string_view path, std::string_view text, FileMode mode) {
@@ -183,14 +210,17 @@ Result<std::shared_ptr<void>> PosixFileSystem::lock() {
   // A file description of its own: a lock belongs to that, not to the descriptor.
   auto folder = root_.open("/", O_RDONLY | O_DIRECTORY);
   if (!folder) return std::unexpected(folder.error());
-  if (::flock(folder->get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return std::unexpected(make_system_error(errno, "lock the host root", "/"));
-    return std::unexpected(Error{.code = ErrorCode::locked,
-                                 .message = "another ctkit is changing this host",
-                                 .where = "/",
-                                 .hint = "try again when it is done"});
-  }
-  return std::make_shared<UniqueFd>(*std::move(folder));
+  return hold(*std::move(folder), "another ctkit is changing this host", "/");
+}
+
+Result<std::shared_ptr<void>> PosixFileSystem::lock_file(std::string_view path) {
+  if (auto made = make_folders(path.substr(0, path.rfind('/'))); !made) return std::unexpected(made.error());
+  const auto place = root_.place_of(path);
+  if (!place) return std::unexpected(place.error());
+  // Not truncated: whoever holds it may have written its pid there.
+  UniqueFd file(::openat(place->folder.get(), place->name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kLockMode));
+  if (!file) return std::unexpected(make_system_error(errno, "open the lock", path));
+  return hold(std::move(file), "another installer is at work on this node", path);
 }
 
 }  // namespace ctkit::installer::host

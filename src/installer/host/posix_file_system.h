@@ -28,6 +28,7 @@ class PosixFileSystem : public FileSystem {
       std::string_view folder) const override;
   [[nodiscard]] bool exists(std::string_view path) const override;
   [[nodiscard]] engine::Result<unsigned> mode_of(std::string_view path) const override;
+  [[nodiscard]] engine::Result<std::int64_t> modified(std::string_view path) const override;
 
   [[nodiscard]] engine::Result<void> replace(std::string_view path,
                                              std::string_view text,
@@ -38,6 +39,7 @@ class PosixFileSystem : public FileSystem {
 
   /// A flock on the host root's folder: nothing is written for it, and it ends with the process.
   [[nodiscard]] engine::Result<std::shared_ptr<void>> lock() override;
+  [[nodiscard]] engine::Result<std::shared_ptr<void>> lock_file(std::string_view path) override;
 
  private:
   RootFolder root_;

@@ -1,0 +1,95 @@
+#include "installer/find_daemon.h"
+
+#include <array>
+#include <chrono>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "installer/daemon_build.h"
+#include "installer/own_program.h"
+
+namespace ctkit::installer {
+
+namespace {
+
+using engine::Error;
+using engine::ErrorCode;
+using engine::Result;
+using namespace std::literals;
+
+/// containerd's own, and those of the distributions that bring their containerd along: k3s and RKE2, k0s, MicroK8s.
+constexpr std::array kSockets = {"/run/containerd/containerd.sock"sv, "/run/k3s/containerd/containerd.sock"sv,
+                                 "/run/k0s/containerd.sock"sv, "/var/snap/microk8s/common/run/containerd.sock"sv};
+
+constexpr auto kPatience = 5s;
+
+std::vector<std::string> candidates(const Request& request, const FileSystem& files) {
+  if (!request.socket.empty()) return {request.socket};
+  std::vector<std::string> sockets;
+  for (const std::string_view socket : kSockets) {
+    if (files.exists(socket)) sockets.emplace_back(socket);
+  }
+  return sockets;
+}
+
+Result<LiveDaemon> observe(const std::string& socket, DaemonStatus& status, const std::string& state_folder,
+                           const Search& search) {
+  const auto process = status.peer();
+  if (!process) return std::unexpected(process.error());
+  auto facts = search.processes.look_at(process->pid);
+  if (!facts) {
+    Error error = facts.error().with_context("looking at the process that serves '" + socket + "'");
+    if (error.code == ErrorCode::not_found) error.code = ErrorCode::unreachable;
+    return std::unexpected(error);
+  }
+  LiveDaemon daemon{.socket = socket, .process = *process, .facts = *std::move(facts)};
+  daemon.config = config_of(daemon.facts);
+  if (auto kept = read_build(search.files, state_folder); kept && kept->program == daemon.facts.program) {
+    daemon.build = *std::move(kept);
+    daemon.build_is_kept = true;
+    return daemon;
+  }
+  auto build = ask_build(search.runner, daemon.process, daemon.facts);
+  if (!build) return std::unexpected(build.error());
+  daemon.build = *std::move(build);
+  return daemon;
+}
+
+}  // namespace
+
+std::string config_of(const ProcessFacts& facts) {
+  std::string path;
+  for (std::size_t i = 1; i < facts.argv.size(); ++i) {
+    const std::string_view word = facts.argv[i];
+    // Go's flags take one dash or two.
+    for (const std::string_view flag : {"--config"sv, "-config"sv, "-c"sv, "--c"sv}) {
+      if (word == flag && i + 1 < facts.argv.size()) path = facts.argv[i + 1];
+      if (word.starts_with(flag) && word.substr(flag.size()).starts_with('=')) path = word.substr(flag.size() + 1);
+    }
+  }
+  if (path.empty() || path.starts_with('/')) return path;
+  return (facts.working_folder == "/" ? "" : facts.working_folder) + "/" + path;
+}
+
+std::optional<FoundDaemon> find_daemon(const Request& request, const std::string& state_folder, const Search& search) {
+  const std::vector<std::string> sockets = candidates(request, search.files);
+  std::optional<FoundDaemon> first;
+  for (const std::string& socket : sockets) {
+    auto status = search.connect(socket);
+    if (!status) {
+      if (!first) first = FoundDaemon{.socket = socket, .daemon = std::unexpected(status.error())};
+      continue;
+    }
+    FoundDaemon found{.socket = socket, .status = *std::move(status)};
+    // Docker has a containerd of its own beside that of Kubernetes.
+    const bool chosen = sockets.size() == 1 || found.status->status(search.clock.now() + kPatience).has_value();
+    if (!chosen && first) continue;
+    found.daemon = observe(socket, *found.status, state_folder, search);
+    if (chosen) return found;
+    first = std::move(found);
+  }
+  return first;
+}
+
+}  // namespace ctkit::installer
