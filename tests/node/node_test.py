@@ -100,7 +100,8 @@ def run_suite(suite, options):
     tests = scenarios(options.only)
     with World(suite, folder, options.ctkit) as world:
         Scenario.world = world
-        print(f"node {suite}: containerd {world.release}, root {built:.1f} s, up after {time.monotonic() - begun:.1f} s", flush=True)
+        print(f"node {suite}: containerd {world.release}, root {built:.1f} s, up after {time.monotonic() - begun:.1f} s",
+              flush=True)
         for test in tests:
             world.program = stand_in_of(test) if options.prove else "ctkit"
             test.run(result)
@@ -165,7 +166,8 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
     suites = options.suite or rootfs.SUITES
-    held, missed, skipped = one_by_one(suites, options) if options.jobs == 1 or len(suites) == 1 else side_by_side(suites, options)
+    run = one_by_one if options.jobs == 1 or len(suites) == 1 else side_by_side
+    held, missed, skipped = run(suites, options)
     if options.counts:
         with open(options.counts, "a", encoding="utf-8") as counts:
             counts.write(f"{held} {missed} {skipped}\n")

@@ -158,7 +158,8 @@ class NothingToDo(Scenario):
         """The names of the programs that a run of ctkit consists of."""
         command = self.world.node.command(f"/opt/ctkit/{self.world.program}", *words)
         with tempfile.NamedTemporaryFile("r", encoding="utf-8") as trace:
-            done = subprocess.run(["strace", "-f", "-qq", "-o", trace.name, "-e", "trace=execve", "-e", "status=successful", *command],
+            strace = ["strace", "-f", "-qq", "-o", trace.name, "-e", "trace=execve", "-e", "status=successful"]
+            done = subprocess.run([*strace, *command],
                                   capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             run = [line.split('"')[1].rpartition("/")[2] for line in trace if 'execve("' in line]
@@ -175,7 +176,8 @@ class NothingToDo(Scenario):
     @proven_by("careless")
     def test_a_second_apply_is_quick(self):
         times, entering = [], []
-        while len(times) < 9 or (min(times) - min(entering) >= MOST_IDLE and len(times) < 40):  # a busy machine needs more tries
+        # A busy machine needs more tries.
+        while len(times) < 9 or (min(times) - min(entering) >= MOST_IDLE and len(times) < 40):
             entering.append(self.time_of("true"))
             times.append(self.time_of(f"/opt/ctkit/{self.world.program}", "apply"))
         own = min(times) - min(entering)

@@ -176,7 +176,8 @@ class World:
         answer = f"{ANSWERS}/{self._runs}"
         self.node.path(answer).mkdir(parents=True)
         inside = f"/host{answer}"
-        script = f'/opt/ctkit/{self.program} "$@" >{inside}/out 2>{inside}/err; echo $? >{inside}/unfinished; mv {inside}/unfinished {inside}/code; sleep 60'
+        script = (f'/opt/ctkit/{self.program} "$@" >{inside}/out 2>{inside}/err; echo $? >{inside}/unfinished\n'
+                  f"mv {inside}/unfinished {inside}/code; sleep 60")
         pod = self.start_pod("/bin/sh", "-c", script, "sh", verb, "--root", "/host", *words, name=f"ctkit-{self._runs}",
                              privileged=True, host_pid=True, mounts=[("/", "/host")])
         return pod, answer
@@ -210,7 +211,8 @@ class World:
         output = self.node.output("sh", "-c", "journalctl --sync; journalctl --quiet --output json --after-cursor \"$1\" "
                                   f"--output-fields INVOCATION_ID,_SYSTEMD_INVOCATION_ID UNIT={UNIT} + _SYSTEMD_UNIT={UNIT}",
                                   "sh", cursor)
-        return {entry.get("INVOCATION_ID") or entry.get("_SYSTEMD_INVOCATION_ID") for entry in map(json.loads, output.splitlines())}
+        entries = map(json.loads, output.splitlines())
+        return {entry.get("INVOCATION_ID") or entry.get("_SYSTEMD_INVOCATION_ID") for entry in entries}
 
     def before_start(self, script):
         """Makes each start of the daemon run a shell script first, as some site's own drop-in of the unit does."""
