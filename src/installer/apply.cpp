@@ -143,6 +143,7 @@ Error after_failure(Error error, const std::string& not_put_back) {
 Result<Journal> apply(FileSystem& files, const std::string& state_folder, const std::optional<Journal>& journal,
                       const Plan& plan, LastApply last) {
   if (plan.files.empty() && journal && journal->finished) return *journal;
+  if (journal && !journal->finished) remove_leftovers(files, *journal);
   Journal next = next_journal(files, journal, plan, std::move(last));
   const auto abandon = [&](const Error& error, const std::vector<Written>& written) {
     const std::string failed = put_back(files, written);

@@ -91,6 +91,7 @@ class World:
             raise NodeFailed(f"containerd is {self.release}, its package says otherwise")
         self.node.output("ctr", "-n", "k8s.io", "image", "import", "/opt/image.tar")
         self.pristine_config = self.runtime.wait_ready()
+        self._pristine_tree = self.tree()
         self._start_survivor()
 
     def _start_survivor(self):
@@ -155,11 +156,6 @@ class World:
         """What is below /usr/local/nvidia besides the runtime binaries."""
         return sorted(f"/usr/local/nvidia/{name}" for name in self.tree("/usr/local/nvidia")
                       if f"/usr/local/nvidia/{name}" not in self._ours and name != "toolkit")
-
-    def drop_ins(self):
-        """Names of the files that are not the site's."""
-        return sorted(path for path in self.tree() if f"{CONTAINERD_FOLDER}/{path}" not in self._pristine and
-                      self.node.path(f"{CONTAINERD_FOLDER}/{path}").is_file())
 
     # ctkit.
 
@@ -245,9 +241,7 @@ class World:
             self.node.output("systemctl", "daemon-reload")
         for path in ("/usr/local/nvidia/.ctkit", "/run/nvidia", RUNTIME_LOG):
             self._remove(path)
-        texts = {path: self.node.path(path).read_text(encoding="utf-8") if self.node.path(path).exists() else None
-                 for path in self._pristine}
-        if texts != self._pristine or self.drop_ins():
+        if self.tree() != self._pristine_tree:
             for path in self.node.path(CONTAINERD_FOLDER).iterdir():
                 self._remove(f"{CONTAINERD_FOLDER}/{path.name}")
             for path, text in self._pristine.items():
