@@ -138,13 +138,14 @@ def side_by_side(suites, options):
             # A suite that ends before it counts is one failure.
             return [int(count) for count in counts.read().split()] or [0, 1, 0]
 
-    try:
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        try:
             return [sum(counts) for counts in zip(*pool.map(run, suites))]
-    finally:
-        for process in running:
-            process.terminate()
-            process.wait()
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in running:
+                process.terminate()
+            raise
 
 
 def main():
