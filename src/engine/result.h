@@ -11,6 +11,7 @@ namespace ctkit::engine {
 enum class ErrorCode {
   failed,           ///< we could not do it; nothing changed
   not_found,        ///< the path or key is not there
+  unreadable,       ///< nobody can read it, the daemon neither: a loop of links, a name too long, a bad disk
   is_directory,     ///< a file was wanted, a directory is there
   permission,       ///< only we may not read or write it; the daemon could
   daemon_refuses,   ///< the daemon would not start with these files

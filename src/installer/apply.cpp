@@ -39,8 +39,7 @@ std::optional<unsigned> wanted_mode(const FileSystem& files, const FileChange& c
 }
 
 /// What it takes to undo the plan.
-std::vector<AppliedFile> applied_files(const FileSystem& files,
-                                       const std::vector<JournalEntry>& known,
+std::vector<AppliedFile> applied_files(const FileSystem& files, const std::vector<JournalEntry>& known,
                                        const Plan& plan) {
   std::vector<AppliedFile> list;
   for (const FileChange& change : plan.files) {
@@ -55,12 +54,8 @@ std::vector<AppliedFile> applied_files(const FileSystem& files,
   return list;
 }
 
-/// The journal while the plan is carried out. A file that the plan gives up stays in it until it is
-/// given up.
-Journal next_journal(const FileSystem& files,
-                     const std::optional<Journal>& journal,
-                     const Plan& plan,
-                     LastApply last) {
+/// The journal while the plan is carried out. A file that the plan gives up stays in it until it is given up.
+Journal next_journal(const FileSystem& files, const std::optional<Journal>& journal, const Plan& plan, LastApply last) {
   Journal next = journal.value_or(Journal{});
   const std::vector<JournalEntry> known = std::exchange(next.files, {});
   if (!plan.files.empty()) {
@@ -132,11 +127,8 @@ std::string put_back(FileSystem& files, const std::vector<Written>& written) {
                 : item->change->after && present.error().code == ErrorCode::not_found) {
       continue;
     }
-    const auto done =
-        set_file(files, item->change->path, item->change->before, item->mode, item->change->after);
-    if (!done)
-      failed +=
-          (failed.empty() ? "" : ", ") + item->change->path + " (" + done.error().message + ")";
+    const auto done = set_file(files, item->change->path, item->change->before, item->mode, item->change->after);
+    if (!done) failed += (failed.empty() ? "" : ", ") + item->change->path + " (" + done.error().message + ")";
   }
   return failed;
 }
@@ -150,12 +142,10 @@ Error after_failure(Error error, const std::string& not_put_back) {
 
 }  // namespace
 
-Result<Journal> apply(FileSystem& files,
-                      const std::string& state_folder,
-                      const std::optional<Journal>& journal,
-                      const Plan& plan,
-                      LastApply last) {
+Result<Journal> apply(FileSystem& files, const std::string& state_folder, const std::optional<Journal>& journal,
+                      const Plan& plan, LastApply last) {
   if (plan.files.empty() && journal && journal->finished) return *journal;
+  if (journal && !journal->finished) remove_leftovers(files, *journal);
   Journal next = next_journal(files, journal, plan, std::move(last));
   const auto abandon = [&](const Error& error, const std::vector<Written>& written) {
     const std::string failed = put_back(files, written);
@@ -175,9 +165,7 @@ Result<Journal> apply(FileSystem& files,
     }
     // A replace that fails may have taken place all the same, if only the folder's sync failed.
     written.push_back({&change, present_mode(files, change.path)});
-    if (auto done =
-            set_file(files, change.path, change.after, wanted_mode(files, change), change.before);
-        !done) {
+    if (auto done = set_file(files, change.path, change.after, wanted_mode(files, change), change.before); !done) {
       return abandon(done.error(), written);
     }
   }
@@ -187,10 +175,8 @@ Result<Journal> apply(FileSystem& files,
   return next;
 }
 
-Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine,
-                                         FileSystem& files,
-                                         const std::string& state_folder,
-                                         const Journal& journal,
+Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSystem& files,
+                                         const std::string& state_folder, const Journal& journal,
                                          const Settle& settle) {
   auto list = take_back(engine, files, journal);
   if (!list) return list;
@@ -204,8 +190,7 @@ Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine,
     const FileChange& change = changes[i];
     if (change.before == change.after) continue;
     written.push_back({&change, present_mode(files, change.path)});
-    if (auto done = set_file(files, change.path, change.after, (*list)[i].mode, change.before);
-        !done) {
+    if (auto done = set_file(files, change.path, change.after, (*list)[i].mode, change.before); !done) {
       return std::unexpected(after_failure(done.error(), put_back(files, written)));
     }
   }

@@ -280,6 +280,8 @@ Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engi
   const auto recovered = recover(request, host);
   if (!recovered) return std::unexpected(recovered.error());
   const std::optional<Journal>& journal = recovered->journal;
+  // What a run left that ended before its first list; else the folder would pass for somebody else's.
+  if (!journal) static_cast<void>(remove_orphans(host.files, folder));
   auto plan = make_plan(engine, host.files, journal, request.desired, Outlooks::left_out);
   if (!plan) return std::unexpected(plan.error());
   if (!node.daemon && request.restart != RestartMode::none) return std::unexpected(node.daemon.error());

@@ -24,6 +24,7 @@ constexpr ExitCode exit_code(engine::ErrorCode code) {
   switch (code) {
     case ErrorCode::failed:
     case ErrorCode::not_found:
+    case ErrorCode::unreadable:
     case ErrorCode::is_directory:
       return ExitCode::failed;
     case ErrorCode::permission:

@@ -24,6 +24,19 @@ constexpr std::array kSockets = {"/run/containerd/containerd.sock"sv, "/run/k3s/
 
 constexpr auto kPatience = 5s;
 
+constexpr auto kRestartTime = 5s;
+constexpr auto kPause = 50ms;
+
+/// Those that change a daemon wait for one that somebody else is just restarting.
+bool waits(const Request& request) {
+  return (request.verb == Verb::apply || request.verb == Verb::uninstall) && request.restart != RestartMode::none;
+}
+
+/// A host that systemd runs, no tree.
+bool is_node(const FileSystem& files) {
+  return files.exists("/run/systemd/private") || files.exists("/run/dbus/system_bus_socket");
+}
+
 std::vector<std::string> candidates(const Request& request, const FileSystem& files) {
   if (!request.socket.empty()) return {request.socket};
   std::vector<std::string> sockets;
@@ -72,7 +85,9 @@ std::string config_of(const ProcessFacts& facts) {
   return (facts.working_folder == "/" ? "" : facts.working_folder) + "/" + path;
 }
 
-std::optional<FoundDaemon> find_daemon(const Request& request, const std::string& state_folder, const Search& search) {
+namespace {
+
+std::optional<FoundDaemon> find_now(const Request& request, const std::string& state_folder, const Search& search) {
   const std::vector<std::string> sockets = candidates(request, search.files);
   std::optional<FoundDaemon> first;
   for (const std::string& socket : sockets) {
@@ -90,6 +105,32 @@ std::optional<FoundDaemon> find_daemon(const Request& request, const std::string
     first = std::move(found);
   }
   return first;
+}
+
+/// A node whose daemon is down, or not there.
+std::optional<FoundDaemon> nobody(const Search& search) {
+  if (!is_node(search.files)) return std::nullopt;
+  const std::string socket(kSockets.front());
+  FoundDaemon found{.socket = socket,
+                    .daemon = std::unexpected(Error{.code = ErrorCode::unreachable,
+                                                    .message = "no containerd is running here: none of the usual sockets is there",
+                                                    .where = socket,
+                                                    .hint = "give it as --socket; --restart none writes the files all the same"})};
+  if (auto status = search.connect(socket)) found.status = *std::move(status);
+  return found;
+}
+
+}  // namespace
+
+std::optional<FoundDaemon> find_daemon(const Request& request, const std::string& state_folder, const Search& search) {
+  const Moment deadline = search.clock.now() + kRestartTime;
+  while (true) {
+    auto found = find_now(request, state_folder, search);
+    if (!found) found = nobody(search);
+    const bool down = found && !found->daemon && found->daemon.error().code == ErrorCode::unreachable;
+    if (!down || !waits(request) || search.clock.now() >= deadline) return found;
+    search.clock.sleep(kPause);
+  }
 }
 
 }  // namespace ctkit::installer

@@ -9,6 +9,7 @@
 #include "installer/apply.h"
 #include "installer/change_node.h"
 #include "installer/journal.h"
+#include "installer/locked_run.h"
 #include "installer/node_state.h"
 #include "installer/plan_file.h"
 #include "installer/state_place.h"
@@ -113,35 +114,7 @@ Result<Outcome> take_off(const Request& request, const engine::Engine& engine, H
   return Outcome{.removed = *std::move(removed)};
 }
 
-using Locks = std::vector<std::shared_ptr<void>>;
-
-/// The stock image's, so that we and it exclude one another; then ours.
-Result<Locks> lock_host(const Request& request, Host& host) {
-  Locks held;
-  if (request.verb != Verb::apply && request.verb != Verb::uninstall && request.verb != Verb::rollback) return held;
-  if (host.live) {
-    auto lock = host.files.lock_file(request.lock.empty() ? kStockLock : request.lock);
-    if (!lock) return std::unexpected(lock.error());
-    held.push_back(*std::move(lock));
-  }
-  auto lock = host.files.lock();
-  if (!lock) return std::unexpected(lock.error());
-  held.push_back(*std::move(lock));
-  return held;
-}
-
-}  // namespace
-
-Result<Outcome> run_without_engine(const Request& request, Host& host) {
-  const auto held = lock_host(request, host);
-  if (!held) return std::unexpected(held.error());
-  return roll_back_node(request, host);
-}
-
-Result<Outcome> run(const Request& request, const engine::Engine& engine, Host& host) {
-  if (request.verb == Verb::rollback) return run_without_engine(request, host);
-  const auto held = lock_host(request, host);
-  if (!held) return std::unexpected(held.error());
+Result<Outcome> run_on(const Request& request, const engine::Engine& engine, Host& host) {
   if (request.kept_plan) {
     const auto journal = read_journal(host.files, state_folder(request));
     if (!journal) return std::unexpected(journal.error());
@@ -170,6 +143,33 @@ Result<Outcome> run(const Request& request, const engine::Engine& engine, Host& 
   }
   assert(false);
   return Outcome{};
+}
+
+}  // namespace
+
+Result<Locks> lock_host(const Request& request, FileSystem& files, bool is_node) {
+  Locks held;
+  if (request.verb != Verb::apply && request.verb != Verb::uninstall && request.verb != Verb::rollback) return held;
+  if (is_node) {
+    auto lock = files.lock_file(request.lock.empty() ? kStockLock : request.lock);
+    if (!lock) return std::unexpected(lock.error());
+    held.push_back(*std::move(lock));
+  }
+  auto lock = files.lock();
+  if (!lock) return std::unexpected(lock.error());
+  held.push_back(*std::move(lock));
+  return held;
+}
+
+Result<Outcome> run_locked(const Request& request, const engine::Engine* engine, Host& host) {
+  if (request.verb == Verb::rollback || !engine) return roll_back_node(request, host);
+  return run_on(request, *engine, host);
+}
+
+Result<Outcome> run(const Request& request, const engine::Engine& engine, Host& host) {
+  const auto held = lock_host(request, host.files, host.live != nullptr);
+  if (!held) return std::unexpected(held.error());
+  return run_locked(request, &engine, host);
 }
 
 }  // namespace ctkit::installer

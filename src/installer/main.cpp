@@ -21,7 +21,7 @@
 #include "installer/host/live_seams.h"
 #include "installer/host/posix_file_system.h"
 #include "installer/host/posix_tree.h"
-#include "installer/install.h"
+#include "installer/locked_run.h"
 #include "installer/observe.h"
 #include "installer/plan_file.h"
 #include "installer/report_json.h"
@@ -133,6 +133,11 @@ int run_request(Request request) {
   const auto seams = host::open_live_seams(root.folder);
   if (!seams) return fail(seams.error());
 
+  // The stock image's lock is for nodes only; a tree has no systemd.
+  const bool is_node = root.folder == "/" || (*files)->exists("/run/systemd/private") ||
+                       (*files)->exists("/run/dbus/system_bus_socket");
+  const auto held = lock_host(request, **files, is_node && root.capture.empty());
+  if (!held) return fail(held.error());
   std::optional<FoundDaemon> found;
   if (looks_for_daemon(request, root)) {
     const auto connect = [&](const std::string& socket) -> engine::Result<std::unique_ptr<DaemonStatus>> {
@@ -154,7 +159,7 @@ int run_request(Request request) {
   }
   engine::Result<Outcome> outcome = Outcome{};
   if (request.verb == Verb::rollback) {
-    outcome = run_without_engine(request, host);
+    outcome = run_locked(request, nullptr, host);
   } else {
     // A daemon that is down says nothing; what it said before still tells its release.
     const auto kept = found ? read_build(**files, state_folder(request)) : std::nullopt;
@@ -166,7 +171,7 @@ int run_request(Request request) {
     }
     if (!observed) return fail(observed.error());
     if (node) node->check = observed->check.get();
-    outcome = run(request, *observed->engine, host);
+    outcome = run_locked(request, observed->engine.get(), host);
     if (outcome && !request.plan_out.empty()) {
       const auto kept_plan = render_kept_plan(make_kept_plan(request, *outcome->plan, **files));
       if (auto written = (*here)->replace(absolute(request.plan_out), kept_plan, {.mode = kPlanMode}); !written) {

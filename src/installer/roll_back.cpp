@@ -36,16 +36,14 @@ void forget(Journal& journal, const AppliedFile& file) {
     return;
   }
   // The apply had given it up: what it wrote then is what was there before us.
-  journal.files.push_back(
-      {.change = {.path = file.path, .before = file.after, .after = file.before}});
+  journal.files.push_back({.change = {.path = file.path, .before = file.after, .after = file.before}});
 }
 
 }  // namespace
 
 Result<RolledBack> roll_back(FileSystem& files, const std::string& state_folder, Journal journal) {
   if (!journal.last) {
-    return std::unexpected(
-        Error{.code = ErrorCode::not_found, .message = "there is no apply to take back"});
+    return std::unexpected(Error{.code = ErrorCode::not_found, .message = "there is no apply to take back"});
   }
   RolledBack done;
   for (const AppliedFile& file : std::views::reverse(journal.last->files)) {
@@ -59,15 +57,13 @@ Result<RolledBack> roll_back(FileSystem& files, const std::string& state_folder,
       done.left.push_back(file.path);
       continue;
     }
-    if (auto put = set_file(files, file.path, file.before, file.mode, file.after); !put)
-      return std::unexpected(put.error());
+    if (auto put = set_file(files, file.path, file.before, file.mode, file.after); !put) return std::unexpected(put.error());
     done.put_back.push_back(file.path);
     forget(journal, file);
   }
   journal.last = std::nullopt;
   journal.finished = true;
-  for (JournalEntry& entry : journal.files)
-    entry.earlier = std::nullopt;
+  for (JournalEntry& entry : journal.files) entry.earlier = std::nullopt;
   const auto kept = journal.files.empty() ? remove_journal(files, state_folder, journal)
                                           : write_journal(files, state_folder, journal);
   if (!kept) return std::unexpected(kept.error());

@@ -160,7 +160,8 @@ std::vector<std::string> judge_loaded(const Expected& expected, const std::optio
   const std::vector<Setting> now = settings(expected, after);
   for (std::size_t i = 0; i < now.size(); ++i) {
     const Setting& setting = now[i];
-    if (setting.loaded == earlier[i].loaded) continue;
+    // Before, it may not have told.
+    if (earlier[i].loaded.empty() || setting.loaded == earlier[i].loaded) continue;
     if (!setting.expected.empty() && setting.loaded == setting.expected) continue;
     problems.push_back(std::string(setting.what) + " is '" + setting.loaded + "', and was '" + earlier[i].loaded + "'");
   }

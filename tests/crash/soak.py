@@ -2,8 +2,8 @@
 """Rounds of apply and uninstall, killed at random moments, beside a hostile second writer: nothing of the writer's is lost.
 
 In each round a second writer rewrites, adds and removes its own drop-ins, now as a whole, now in place with a half-written
-file in between, and replaces the top-level config, while ctkit applies and uninstalls and is killed with SIGKILL at random moments.
-Then the writer pauses, and:
+file in between, and replaces the top-level config, while ctkit applies and uninstalls and is killed with SIGKILL at random
+moments. Then the writer pauses, and:
 
  1. Each of its drop-ins is as it left it, byte for byte, and those it removed stay removed. Its top-level config is as it
     left it, or has our import besides.

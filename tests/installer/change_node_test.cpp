@@ -335,13 +335,9 @@ TEST_F(LiveNodeTest, AHostThatCannotSeeOurProgramGetsACopyForTheTimer) {
     EXPECT_EQ(*files.read(program), "our program");
     EXPECT_EQ(*files.mode_of(program), 0755U);
   };
-  node.on_dump = {};
-  const auto dump = node.runner.answer;
-  node.runner.answer = [&](const Command& command) {
-    return command.argv.back() == "--version" ? engine::Result<CommandResult>(CommandResult{.exit_code = 0}) : dump(command);
-  };
   ASSERT_EQ(test::error_of(node.run(request)), "");
   EXPECT_EQ(program, std::string(kState) + "/ctkit");
+  node.before_start = [] {};
   ASSERT_EQ(test::error_of(node.run(Verb::uninstall)), "");
   expect_as_before();
 }
@@ -403,7 +399,9 @@ TEST(KilledApply, TheNextOneConvergesWhereverTheKillCame) {
     // Whatever the moment, the files are such that the daemon would come up.
     const auto engine = test::make_engine("1.7.27");
     ASSERT_EQ(test::error_of(engine->effective(files, false)), "");
+    const auto log = testing::PrintToString(files.log());
     const auto next = node.run(Verb::apply);
+    SCOPED_TRACE(log + " then " + testing::PrintToString(files.log()));
     ASSERT_EQ(test::error_of(next), "");
     EXPECT_TRUE(node.serves("nvidia"));
     EXPECT_EQ(node.run(Verb::apply)->node->verdict, Verdict::untouched);

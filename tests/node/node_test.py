@@ -8,11 +8,14 @@ Exit status 0 when all scenarios of all suites hold, 75 when no suite could be d
 Python is Debian's own: python3-grpcio is made for it."""
 
 import argparse
+import concurrent.futures
 import fnmatch
 import os
 import pathlib
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -97,7 +100,8 @@ def run_suite(suite, options):
     tests = scenarios(options.only)
     with World(suite, folder, options.ctkit) as world:
         Scenario.world = world
-        print(f"node {suite}: containerd {world.release}, root {built:.1f} s, up after {time.monotonic() - begun:.1f} s", flush=True)
+        print(f"node {suite}: containerd {world.release}, root {built:.1f} s, up after {time.monotonic() - begun:.1f} s",
+              flush=True)
         for test in tests:
             world.program = stand_in_of(test) if options.prove else "ctkit"
             test.run(result)
@@ -106,12 +110,51 @@ def run_suite(suite, options):
     return result.held, result.missed
 
 
+def one_by_one(suites, options):
+    """(scenarios held, missed, skipped)."""
+    held = missed = skipped = 0
+    for suite in suites:
+        try:
+            good, bad = run_suite(suite, options)
+        except rootfs.NotDownloadable as reason:
+            skipped += len(scenarios(options.only))
+            print(f"node {suite}: skipped, suite not downloadable: {reason}", flush=True)
+            continue
+        held, missed = held + good, missed + bad
+    return held, missed, skipped
+
+
+def side_by_side(suites, options):
+    """The same, each suite in a process of its own, whose output is printed when it is whole."""
+    running = []
+
+    def run(suite):
+        with tempfile.NamedTemporaryFile("r") as counts:
+            command = [sys.executable, __file__, "--suite", suite, "--ctkit", options.ctkit, "--counts", counts.name,
+                       *(["--prove"] if options.prove else []), *(f"--only={glob}" for glob in options.only or ())]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            running.append(process)
+            print(process.communicate()[0], end="", flush=True)
+            # A suite that ends before it counts is one failure.
+            return [int(count) for count in counts.read().split()] or [0, 1, 0]
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        try:
+            return [sum(counts) for counts in zip(*pool.map(run, suites))]
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in running:
+                process.terminate()
+            raise
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suite", action="append", choices=rootfs.SUITES, help="default: all")
     parser.add_argument("--only", action="append", metavar="GLOB", help="scenarios whose name has this in it")
     parser.add_argument("--ctkit", type=os.path.abspath, default=os.path.abspath("build/release/ctkit"))
     parser.add_argument("--prove", action="store_true", help="run the stand-ins: each scenario has to fail")
+    parser.add_argument("--jobs", type=int, default=2, help="suites at a time (default 2)")
     parser.add_argument("--counts", metavar="FILE", help="append a line: scenarios held, missed, skipped")
     options = parser.parse_args()
     if not os.access(options.ctkit, os.X_OK):
@@ -120,17 +163,12 @@ def main():
         sys.exit("node test: booting a node needs root")
     if not scenarios(options.only):
         parser.error("no scenario has such a name")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unwinds: the node goes down
+    # Unwinds, so that the node goes down; unittest takes any other exception for a scenario's.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
-    held = missed = skipped = 0
-    for suite in options.suite or rootfs.SUITES:
-        try:
-            good, bad = run_suite(suite, options)
-        except rootfs.NotDownloadable as reason:
-            skipped += len(scenarios(options.only))
-            print(f"node {suite}: skipped, suite not downloadable: {reason}", flush=True)
-            continue
-        held, missed = held + good, missed + bad
+    suites = options.suite or rootfs.SUITES
+    run = one_by_one if options.jobs == 1 or len(suites) == 1 else side_by_side
+    held, missed, skipped = run(suites, options)
     if options.counts:
         with open(options.counts, "a", encoding="utf-8") as counts:
             counts.write(f"{held} {missed} {skipped}\n")
@@ -140,4 +178,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("node test: interrupted, its nodes are down")

@@ -158,7 +158,8 @@ class NothingToDo(Scenario):
         """The names of the programs that a run of ctkit consists of."""
         command = self.world.node.command(f"/opt/ctkit/{self.world.program}", *words)
         with tempfile.NamedTemporaryFile("r", encoding="utf-8") as trace:
-            done = subprocess.run(["strace", "-f", "-qq", "-o", trace.name, "-e", "trace=execve", "-e", "status=successful", *command],
+            strace = ["strace", "-f", "-qq", "-o", trace.name, "-e", "trace=execve", "-e", "status=successful"]
+            done = subprocess.run([*strace, *command],
                                   capture_output=True, text=True, timeout=60, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
             run = [line.split('"')[1].rpartition("/")[2] for line in trace if 'execve("' in line]
@@ -174,10 +175,19 @@ class NothingToDo(Scenario):
 
     @proven_by("careless")
     def test_a_second_apply_is_quick(self):
-        times = []
-        while len(times) < 9 or (min(times) >= MOST_IDLE and len(times) < 40):  # a busy machine needs more tries
-            begun = time.monotonic()
-            self.expect(0, self.world.on_node("apply"))
-            times.append(time.monotonic() - begun)
-        print(f"   apply with nothing to do, best of {len(times)}: {1000 * min(times):.0f} ms", flush=True)
-        self.assertLess(min(times), MOST_IDLE)
+        times, entering = [], []
+        # A busy machine needs more tries.
+        while len(times) < 9 or (min(times) - min(entering) >= MOST_IDLE and len(times) < 40):
+            entering.append(self.time_of("true"))
+            times.append(self.time_of(f"/opt/ctkit/{self.world.program}", "apply"))
+        own = min(times) - min(entering)
+        print(f"   apply with nothing to do, best of {len(times)}: {1000 * own:.0f} ms", flush=True)
+        self.assertLess(own, MOST_IDLE)
+
+    def time_of(self, *command):
+        """Seconds, entering the node included."""
+        begun = time.monotonic()
+        done = self.world.node.run(*command)
+        took = time.monotonic() - begun
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return took

@@ -24,8 +24,9 @@ class Refusing(Scenario):
         self.assertIn(f"{CONF_D}/50-broken.toml:", done.err)
 
     @proven_by("careless")
-    def test_a_foreign_file_that_the_release_is_too_old_for(self):
-        self.world.write(f"{CONF_D}/50-newer.toml", "version = 9\n")
+    def test_a_folder_that_an_import_finds(self):
+        """Every release refuses to start then, and some of their dumps don't."""
+        self.world.node.path(f"{CONF_D}/50-folder.toml").mkdir()
         self.assert_untouched(lambda: self.world.on_node("apply"), REFUSED)
 
     @proven_by("careless")

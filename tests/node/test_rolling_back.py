@@ -4,15 +4,21 @@ What makes it go wrong is a script that the site's own unit drop-in runs before 
 drop-in: like a config management that renders its own files anew, and badly, once it finds another one."""
 
 import threading
-import time
 
 from node import UNIT, wait_for
-from scenario import Scenario, proven_by
-from world import CONF_D
+from scenario import HANDLERS, Scenario, proven_by
+from world import CONF_D, IMAGE, TOOLKIT
 
 ROLLED_BACK, ROLLBACK_FAILED, FAILED, DECISION = 4, 5, 1, 3
 OURS = f"{CONF_D}/*99-nvidia.toml"
 SITES = f"{CONF_D}/zzzz-site.toml"  # after every name of ours
+
+
+def handler_text(cri_table, name, binary=""):
+    """A handler's tables, as a site writes them."""
+    table = f"{cri_table}.containerd.runtimes.{name}"
+    options = f'[{table}.options]\nBinaryName = "{binary}"\n' if binary else ""
+    return f'[{table}]\nruntime_type = "io.containerd.runc.v2"\n{options}'
 
 
 class RollingBack(Scenario):
@@ -35,7 +41,7 @@ class RollingBack(Scenario):
         """A file with which the daemon comes up, its dump looks right, and the CRI plugin is dead."""
         table = self.world.cri_table
         if self.world.old_merge:  # the last file's table is all there is, and it has no runc
-            return f'version = 2\n[{table}.containerd.runtimes.kata]\nruntime_type = "io.containerd.kata.v2"\n'
+            return "version = 2\n" + handler_text(table, "kata")
         return f'version = 3\n[{table}.containerd]\ndefault_runtime_name = "gone"\n'
 
     @proven_by("careless")
@@ -48,10 +54,9 @@ class RollingBack(Scenario):
     def test_a_daemon_that_serves_without_the_handlers(self):
         table = self.world.cri_table
         if self.world.old_merge:
-            text = f'version = 2\n[{table}]\nsandbox_image = "registry.test/node:1"\n[{table}.containerd.runtimes.runc]\nruntime_type = "io.containerd.runc.v2"\n'
+            text = f'version = 2\n[{table}]\nsandbox_image = "{IMAGE}:1"\n' + handler_text(table, "runc")
         else:
-            text = f'version = 3\n[{table}.containerd.runtimes.nvidia]\nruntime_type = "io.containerd.runc.v2"\n' \
-                   f'[{table}.containerd.runtimes.nvidia.options]\nBinaryName = "/usr/bin/other"\n'
+            text = "version = 3\n" + handler_text(table, "nvidia", "/usr/bin/other")
         self.render_when_ours_is_there(text)
         self.assert_rolled_back(lambda: self.world.on_node("apply"))
 
@@ -59,10 +64,8 @@ class RollingBack(Scenario):
     def test_a_daemon_that_lost_the_pause_image(self):
         table = self.world.cri_table
         if self.world.old_merge:
-            handlers = "".join(
-                f'[{table}.containerd.runtimes.{name}]\nruntime_type = "io.containerd.runc.v2"\n'
-                f'[{table}.containerd.runtimes.{name}.options]\nBinaryName = "{binary}"\n'
-                for name, binary in [("runc", ""), *((f"nvidia{'-' if kind else ''}{kind}", "/usr/local/nvidia/toolkit/nvidia-container-runtime" + ("." + kind if kind else "")) for kind in ("", "cdi", "legacy"))])
+            ours = [(name, f"{TOOLKIT}/nvidia-container-runtime{kind}") for name, kind in HANDLERS.items()]
+            handlers = "".join(handler_text(table, name, binary) for name, binary in [("runc", ""), *ours])
             text = "version = 2\n" + handlers
         else:
             text = 'version = 3\n[plugins."io.containerd.cri.v1.images".pinned_images]\nsandbox = "registry.test/other:1"\n'
@@ -131,11 +134,6 @@ class TakingBack(Scenario):
     def test_verify_tells_files_that_the_daemon_has_not_loaded(self):
         self.expect(0, self.world.on_node("verify", "--exit-code"))
         table = self.world.cri_table
-        # Before ours: on 1.x it has no effect, so it takes a key outside the plugin.
-        self.world.write(f"{CONF_D}/10-late.toml", f"version = {self.world.version}\n[{table}.containerd.runtimes.late]\n"
-                         'runtime_type = "io.containerd.runc.v2"\n')
-        self.world.write(f"{CONF_D}/zzz-late.toml", self.late_text(table))
+        # After ours: on 1.x nothing of the plugin's in an earlier file has an effect.
+        self.world.write(f"{CONF_D}/zzz-late.toml", f"version = {self.world.version}\n" + handler_text(table, "late"))
         self.expect(2, self.world.on_node("verify", "--exit-code"))
-
-    def late_text(self, table):
-        return f'version = {self.world.version}\n[{table}.containerd.runtimes.later]\nruntime_type = "io.containerd.runc.v2"\n'

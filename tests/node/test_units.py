@@ -30,7 +30,7 @@ class OtherUnit(Scenario):
         node.output("systemctl", "start", "containerd")
         self.world.runtime.wait_ready()
 
-    @proven_by("careless")
+    @proven_by("no-restart")
     def test_unit_and_config_are_found_through_the_running_daemon(self):
         before = self.world.tree("/etc/site"), self.world.tree()
         invocation = self.world.invocation(SITES_UNIT)
@@ -42,7 +42,7 @@ class OtherUnit(Scenario):
         self.assertEqual((self.world.tree("/etc/site"), self.world.tree()), before)
         self.assert_no_handlers()
 
-    @proven_by("careless")
+    @proven_by("no-restart")
     def test_a_unit_that_is_named_is_the_one_restarted(self):
         invocation = self.world.invocation(SITES_UNIT)
         self.apply("--unit", SITES_UNIT, "--config", SITES_ROOT)

@@ -91,6 +91,7 @@ class World:
             raise NodeFailed(f"containerd is {self.release}, its package says otherwise")
         self.node.output("ctr", "-n", "k8s.io", "image", "import", "/opt/image.tar")
         self.pristine_config = self.runtime.wait_ready()
+        self._pristine_tree = self.tree()
         self._start_survivor()
 
     def _start_survivor(self):
@@ -156,11 +157,6 @@ class World:
         return sorted(f"/usr/local/nvidia/{name}" for name in self.tree("/usr/local/nvidia")
                       if f"/usr/local/nvidia/{name}" not in self._ours and name != "toolkit")
 
-    def drop_ins(self):
-        """Names of the files that are not the site's."""
-        return sorted(path for path in self.tree() if f"{CONTAINERD_FOLDER}/{path}" not in self._pristine and
-                      self.node.path(f"{CONTAINERD_FOLDER}/{path}").is_file())
-
     # ctkit.
 
     def on_node(self, *words, program=None):
@@ -176,7 +172,8 @@ class World:
         answer = f"{ANSWERS}/{self._runs}"
         self.node.path(answer).mkdir(parents=True)
         inside = f"/host{answer}"
-        script = f'/opt/ctkit/{self.program} "$@" >{inside}/out 2>{inside}/err; echo $? >{inside}/unfinished; mv {inside}/unfinished {inside}/code; sleep 60'
+        script = (f'/opt/ctkit/{self.program} "$@" >{inside}/out 2>{inside}/err; echo $? >{inside}/unfinished\n'
+                  f"mv {inside}/unfinished {inside}/code; sleep 60")
         pod = self.start_pod("/bin/sh", "-c", script, "sh", verb, "--root", "/host", *words, name=f"ctkit-{self._runs}",
                              privileged=True, host_pid=True, mounts=[("/", "/host")])
         return pod, answer
@@ -210,7 +207,8 @@ class World:
         output = self.node.output("sh", "-c", "journalctl --sync; journalctl --quiet --output json --after-cursor \"$1\" "
                                   f"--output-fields INVOCATION_ID,_SYSTEMD_INVOCATION_ID UNIT={UNIT} + _SYSTEMD_UNIT={UNIT}",
                                   "sh", cursor)
-        return {entry.get("INVOCATION_ID") or entry.get("_SYSTEMD_INVOCATION_ID") for entry in map(json.loads, output.splitlines())}
+        entries = map(json.loads, output.splitlines())
+        return {entry.get("INVOCATION_ID") or entry.get("_SYSTEMD_INVOCATION_ID") for entry in entries}
 
     def before_start(self, script):
         """Makes each start of the daemon run a shell script first, as some site's own drop-in of the unit does."""
@@ -243,9 +241,7 @@ class World:
             self.node.output("systemctl", "daemon-reload")
         for path in ("/usr/local/nvidia/.ctkit", "/run/nvidia", RUNTIME_LOG):
             self._remove(path)
-        texts = {path: self.node.path(path).read_text(encoding="utf-8") if self.node.path(path).exists() else None
-                 for path in self._pristine}
-        if texts != self._pristine or self.drop_ins():
+        if self.tree() != self._pristine_tree:
             for path in self.node.path(CONTAINERD_FOLDER).iterdir():
                 self._remove(f"{CONTAINERD_FOLDER}/{path.name}")
             for path, text in self._pristine.items():

@@ -66,7 +66,7 @@ class Loader {
           refusal(file, "'" + file.path + "' is a directory",
                   "containerd refuses a folder among its imports; move it out of the pattern"));
     }
-    if (error.code == ErrorCode::failed) {  // a loop of links, a name too long, a bad disk: the daemon fares no better
+    if (error.code == ErrorCode::unreadable) {
       return std::unexpected(refusal(file, "'" + file.path + "': " + error.message, error.hint));
     }
     if (error.code != ErrorCode::not_found) return std::unexpected(error);

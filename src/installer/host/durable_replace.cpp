@@ -25,6 +25,7 @@
 // 6. If the caller says what the file has to hold, the two names are exchanged instead: what comes out under the dot name is
 //    what was really replaced, and is read. If it is something else, written since the caller read the file, they are
 //    exchanged back. It is compared before, too, so that a kill in between finds both changed only if somebody wrote then.
+//    A kill there leaves the old text under the dot name.
 // File systems without O_TMPFILE (some overlays, FUSE, NFS) get the dot name from the start.
 
 namespace ctkit::installer::host {
@@ -247,7 +248,11 @@ Result<void> exchange(TemporaryName& temporary, const Place& place, const std::s
     return std::unexpected(make_system_error(errno, "replace the file", path));
   }
   const auto replaced = holds(folder, temporary.name(), text, path);
-  if (replaced && *replaced) return {};  // and the old file goes with the temporary name
+  if (replaced && *replaced) {
+    ::unlinkat(folder, temporary.name().c_str(), 0);
+    temporary.let_go();
+    return {};
+  }
   if (swap() != 0) {
     Error error = make_system_error(errno, "put back what somebody wrote meanwhile into", path);
     error.hint = "it is in '" + temporary.name() + "' beside it";
