@@ -25,7 +25,7 @@ struct Event {
   KeyPath key = {};    ///< where it stood
   Value value = {};    ///< the value that lost; its origin says who wrote it
   Origin by = {};      ///< who did it: the winner, or the header of the table that replaced it
-  KeyPath to = {};     ///< moved: where it went
+  KeyPath to = {};     ///< moved: where it went; erased: the table that was replaced as a whole
 };
 
 /// The result of all layers, as the daemon computes it, and how it came about.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ class FileReader {
 
   /// Whether the path names anything; the last part is not followed if it is a link.
   [[nodiscard]] virtual bool exists(std::string_view path) const = 0;
+
+  /// Where a link points, as it is written; nothing if the path names no link.
+  [[nodiscard]] virtual std::optional<std::string> link_target(std::string_view path) const = 0;
 };
 
 }  // namespace ctkit::engine

@@ -38,6 +38,11 @@ enum class RuleId {
   other_plugin_id,
   cgroup_driver_differs,
   lost_in_migration,
+  handler_replaced,
+  no_monitor,
+  handler_dropped,
+  inherits_default,
+  monitor_cgroup,
 };
 
 /// What is said about a rule everywhere it shows up.

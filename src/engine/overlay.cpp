@@ -53,4 +53,10 @@ bool Overlay::exists(std::string_view path) const {
   return below != changed_.end() && below->first.starts_with(prefix) && below->second;
 }
 
+/// A changed text goes through a link, which stays.
+std::optional<std::string> Overlay::link_target(std::string_view path) const {
+  const auto changed = changed_.find(path);
+  return changed != changed_.end() && !changed->second ? std::nullopt : base_.link_target(path);
+}
+
 }  // namespace ctkit::engine

@@ -25,6 +25,7 @@ class Overlay : public FileReader {
   [[nodiscard]] Result<std::string> read(std::string_view path) const override;
   [[nodiscard]] Result<std::vector<std::string>> list(std::string_view folder) const override;
   [[nodiscard]] bool exists(std::string_view path) const override;
+  [[nodiscard]] std::optional<std::string> link_target(std::string_view path) const override;
 
  private:
   const FileReader& base_;

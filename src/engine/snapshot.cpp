@@ -28,4 +28,8 @@ bool Snapshot::exists(std::string_view path) const {
   return first_answer(exist_, path, [this](std::string_view asked) { return base_.exists(asked); });
 }
 
+std::optional<std::string> Snapshot::link_target(std::string_view path) const {
+  return first_answer(links_, path, [this](std::string_view asked) { return base_.link_target(asked); });
+}
+
 }  // namespace ctkit::engine

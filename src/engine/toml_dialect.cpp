@@ -33,4 +33,24 @@ constexpr TomlDialect kGoToml24{
     .seconds_optional = true,
 };
 
+constexpr TomlDialect kBurntSushi11{
+    .grammar = TomlDialect::Grammar::burntsushi,
+    .line_by_line_strings = true,
+    .flat_inline_copies = true,
+};
+
+constexpr TomlDialect kBurntSushi13{
+    .grammar = TomlDialect::Grammar::burntsushi,
+    .byte_order_mark = true,
+    .flat_inline_copies = true,
+};
+
+constexpr TomlDialect kBurntSushi16{
+    .grammar = TomlDialect::Grammar::burntsushi,
+    .hex_escapes = true,
+    .inline_tables_span_lines = true,
+    .seconds_optional = true,
+    .byte_order_mark = true,
+};
+
 }  // namespace ctkit::engine

@@ -8,6 +8,7 @@ struct TomlDialect {
   enum class Grammar {
     go_toml_1,  ///< toml_go1.h
     toml_1_0,   ///< toml_go2.h
+    burntsushi,  ///< toml_burntsushi.h
   };
 
   Grammar grammar = Grammar::toml_1_0;
@@ -35,6 +36,15 @@ struct TomlDialect {
   bool unplaced_tables_unchecked = false;
   /// After `[a.b.c]`, `[a]` may go on with `b.d = 1`.
   bool dotted_keys_extend_implied = false;
+
+  // Rules of burntsushi, which has the first three of toml_1_0 too; there `hex_escapes` are `\xHH` and `\e`.
+
+  /// A UTF-8 byte order mark at the front is passed over.
+  bool byte_order_mark = false;
+  /// Multi-line basic strings lose the carriage return at the end of a line, and of lines after an escaped newline more.
+  bool line_by_line_strings = false;
+  /// An inline table that replaces an array, or stands in one, has the last part only of its dotted keys.
+  bool flat_inline_copies = false;
 };
 
 /// pelletier/go-toml 1.8.1, in containerd 1.5.
@@ -47,5 +57,12 @@ extern const TomlDialect kGoToml22;
 extern const TomlDialect kGoToml23;
 /// pelletier/go-toml 2.4.3, in containerd 2.4 and in Debian's 2.1.9.
 extern const TomlDialect kGoToml24;
+
+/// BurntSushi/toml 1.1.0 and 1.2, in CRI-O 1.24 to 1.27.
+extern const TomlDialect kBurntSushi11;
+/// BurntSushi/toml 1.3.2 to 1.5.0, in CRI-O 1.28 to 1.35.0.
+extern const TomlDialect kBurntSushi13;
+/// BurntSushi/toml 1.6.0, in CRI-O from 1.35.1: TOML 1.1.
+extern const TomlDialect kBurntSushi16;
 
 }  // namespace ctkit::engine

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "engine/toml_burntsushi.h"
 #include "engine/toml_go1.h"
 #include "engine/toml_go2.h"
 
@@ -16,6 +17,8 @@ Result<Table> read_toml(std::string_view text,
       return read_go1(text, file, dialect);
     case TomlDialect::Grammar::toml_1_0:
       return read_go2(text, file, dialect, has_place);
+    case TomlDialect::Grammar::burntsushi:
+      return read_burntsushi(text, file, dialect);
   }
   assert(false);
   return {};

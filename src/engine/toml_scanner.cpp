@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/toml_burntsushi.h"
 #include "engine/toml_go1.h"
 #include "engine/toml_go2.h"
 #include "engine/toml_text.h"
@@ -35,6 +36,8 @@ Result<std::vector<Statement>> scan_statements(std::string_view text,
       return all_statements(Go1Parser(text, places, dialect, Go1Parser::Values::passed));
     case TomlDialect::Grammar::toml_1_0:
       return all_statements(Go2Parser(text, places, dialect));
+    case TomlDialect::Grammar::burntsushi:
+      return all_statements(BurntSushiParser(text, places, dialect, nullptr));
   }
   assert(false);
   return {};
@@ -47,6 +50,8 @@ Result<ArrayLayout> scan_array(std::string_view text, Span value, const TomlDial
       return Go1Parser(text, places, dialect, Go1Parser::Values::passed).layout(value);
     case TomlDialect::Grammar::toml_1_0:
       return Go2Parser(text, places, dialect).layout(value);
+    case TomlDialect::Grammar::burntsushi:
+      return BurntSushiParser(text, places, dialect, nullptr).layout(value);
   }
   assert(false);
   return {};

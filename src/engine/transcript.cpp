@@ -15,7 +15,52 @@ void each_leaf(const PathNode& path, const Value& value, const Visit& visit) {
     visit(path, value);
     return;
   }
-  for (const auto& [key, child] : *table) each_leaf({&path, key}, child, visit);
+  for (const auto& [key, child] : *table)
+    each_leaf({&path, key}, child, visit);
+}
+
+/// One event a leaf of `loser`; `whole` is the table that `winner`, which hasn't got them,
+/// replaced.
+void erase(std::vector<Event>& events,
+           const PathNode& path,
+           const PathNode& whole,
+           const Value& loser,
+           const Origin& by) {
+  each_leaf(path, loser, [&](const PathNode& leaf, const Value& value) {
+    events.push_back({.kind = Event::Kind::erased,
+                      .key = leaf.key_path(),
+                      .value = value,
+                      .by = by,
+                      .to = whole.key_path()});
+  });
+}
+
+void replace(std::vector<Event>& events,
+             const PathNode& path,
+             const PathNode& whole,
+             const Value& loser,
+             const Value& winner) {
+  const Table* lost = loser.table();
+  const Table* won = winner.table();
+  if (!lost) {
+    events.push_back({.kind = Event::Kind::overridden,
+                      .key = path.key_path(),
+                      .value = loser,
+                      .by = winner.origin});
+    return;
+  }
+  if (!won) {
+    erase(events, path, whole, loser, winner.origin);
+    return;
+  }
+  for (const auto& [key, child] : *lost) {
+    const PathNode here{&path, key};
+    if (const Value* other = find(*won, key)) {
+      replace(events, here, whole, child, *other);
+    } else {
+      erase(events, here, whole, child, winner.origin);
+    }
+  }
 }
 
 }  // namespace
@@ -30,36 +75,11 @@ KeyPath PathNode::key_path() const {
 }
 
 void Transcript::replaced(const PathNode& path, const Value& loser, const Value& winner) const {
-  if (!events_) return;
-  const Table* lost = loser.table();
-  const Table* won = winner.table();
-  if (!lost || !won) {
-    if (lost) {
-      erased(path, loser, winner.origin);
-    } else {
-      events_->push_back({.kind = Event::Kind::overridden,
-                          .key = path.key_path(),
-                          .value = loser,
-                          .by = winner.origin});
-    }
-    return;
-  }
-  for (const auto& [key, child] : *lost) {
-    const PathNode here{&path, key};
-    if (const Value* other = find(*won, key)) {
-      replaced(here, child, *other);
-    } else {
-      erased(here, child, winner.origin);
-    }
-  }
+  if (events_) replace(*events_, path, path, loser, winner);
 }
 
 void Transcript::erased(const PathNode& path, const Value& loser, const Origin& by) const {
-  if (!events_) return;
-  each_leaf(path, loser, [&](const PathNode& leaf, const Value& value) {
-    events_->push_back(
-        {.kind = Event::Kind::erased, .key = leaf.key_path(), .value = value, .by = by});
-  });
+  if (events_) erase(*events_, path, path, loser, by);
 }
 
 void Transcript::moved(const KeyPath& from, const Value& value, const KeyPath& to) const {
@@ -71,10 +91,8 @@ void Transcript::moved(const KeyPath& from, const Value& value, const KeyPath& t
 void Transcript::unread(const PathNode& path, const Value& value) const {
   if (!events_) return;
   each_leaf(path, value, [&](const PathNode& leaf, const Value& child) {
-    events_->push_back({.kind = Event::Kind::unread,
-                        .key = leaf.key_path(),
-                        .value = child,
-                        .by = child.origin});
+    events_->push_back(
+        {.kind = Event::Kind::unread, .key = leaf.key_path(), .value = child, .by = child.origin});
   });
 }
 

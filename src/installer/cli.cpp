@@ -26,10 +26,10 @@ void add_node_options(CLI::App& verb, Request& request) {
   verb.add_option("--root", request.root, "Host root, a recorded tree or a capture's folder")
       ->envname("CTKIT_ROOT")
       ->capture_default_str();
-  verb.add_option("--engine", request.engine, "containerd (default: found)")
+  verb.add_option("--engine", request.engine, "containerd or crio (default: found)")
       ->envname("CTKIT_ENGINE")
-      ->check(CLI::IsMember({"containerd"}));
-  verb.add_option("--release", request.release, "The daemon's release, as `containerd --version` prints it")
+      ->check(CLI::IsMember({"containerd", "crio"}));
+  verb.add_option("--release", request.release, "The daemon's release, as its `--version` prints it")
       ->envname("CTKIT_RELEASE");
   verb.add_option("--config", request.config, "Top-level config, seen from the host root")
       ->envname("CTKIT_CONFIG");
@@ -181,7 +181,7 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
   app.footer("Also: ctkit cdi --help, for CDI specs; ctkit cdi-hook, for the hooks they call.");
 
   std::array<VerbWords, 10> verbs = {{
-      {app.add_subcommand("effective", "The effective config, as `containerd config dump` prints it"), Verb::effective, ""},
+      {app.add_subcommand("effective", "The effective config, as the daemon computes it"), Verb::effective, ""},
       {app.add_subcommand("explain", "Who set a key, what was overridden or erased, what is lost"), Verb::explain, ""},
       {app.add_subcommand("lint", "Problems in everyone's files, with stable rule ids"), Verb::lint, ""},
       {app.add_subcommand("plan", "The change: files, effective diff, conflicts"), Verb::plan, ""},
@@ -220,7 +220,7 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
         verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are errors or warnings");
         break;
       case Verb::preflight:
-        verb.app->add_option("--to", request.target, "The other release, as `containerd --version` prints it")->required();
+        verb.app->add_option("--to", request.target, "The other release, as the daemon's `--version` prints it")->required();
         verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if something changes or breaks");
         break;
       case Verb::plan:

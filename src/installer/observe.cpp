@@ -1,5 +1,7 @@
 #include "installer/observe.h"
 
+#include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -7,6 +9,7 @@
 #include "engine/containerd/own_check.h"
 #include "engine/toml_reader.h"
 #include "installer/capture.h"
+#include "installer/observe_crio.h"
 
 namespace ctkit::installer {
 
@@ -66,6 +69,38 @@ Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& her
   return *std::move(table);
 }
 
+enum class Daemon { containerd, crio };
+
+/// The one that is asked for, else the capture's, else the one that the host has settings of, else the one that listens.
+Result<Daemon> choose_daemon(const engine::FileReader& here, const HostRoot& root, const std::string& asked,
+                             const Capture& capture) {
+  const std::string& name = asked.empty() ? capture.engine : asked;
+  if (name == "containerd") return Daemon::containerd;
+  if (name == "crio" || name == "cri-o") return Daemon::crio;
+  if (!name.empty()) {
+    return std::unexpected(Error{.code = ErrorCode::usage, .message = "no engine '" + name + "' is known", .where = root.capture,
+                                 .hint = "containerd or crio"});
+  }
+  const std::string prefix = root.folder == "/" ? "" : root.folder;
+  const auto any = [&](std::initializer_list<std::string_view> paths) {
+    return std::ranges::any_of(paths, [&](std::string_view path) { return here.exists(prefix + std::string(path)); });
+  };
+  bool crio = any({"/etc/crio/crio.conf", "/etc/crio/crio.conf.d"});
+  bool containerd = any({"/etc/containerd/config.toml"});
+  if (crio == containerd) {
+    const bool both = crio;
+    crio = any({"/run/crio/crio.sock", "/var/run/crio/crio.sock"});
+    containerd = any({"/run/containerd/containerd.sock"});
+    if (crio == containerd && (crio || both)) {
+      return std::unexpected(Error{.code = ErrorCode::usage,
+                                   .message = "both containerd and CRI-O are on this host",
+                                   .where = root.folder,
+                                   .hint = "say which with --engine"});
+    }
+  }
+  return crio ? Daemon::crio : Daemon::containerd;
+}
+
 }  // namespace
 
 HostRoot find_host_root(const engine::FileReader& here, const std::string& folder) {
@@ -99,6 +134,13 @@ Result<Observed> observe(const engine::FileReader& here, const HostRoot& root, c
   // Another release than the daemon's own has other defaults.
   const DaemonBuild* build = !request.release.empty() || !capture->release.empty() ? nullptr : daemon ? &daemon->build : kept;
   const std::string text = !request.release.empty() ? request.release : build ? build->version : capture->release;
+  const auto kind = choose_daemon(here, root, request.engine, *capture);
+  if (!kind) return std::unexpected(kind.error());
+  if (*kind == Daemon::crio) {
+    auto engine = observe_crio(root, request, *capture, text);
+    if (!engine) return std::unexpected(engine.error());
+    return Observed{.engine = *std::move(engine)};
+  }
   if (text.empty()) {
     return std::unexpected(Error{.code = ErrorCode::unknown_release,
                                  .message = "the daemon's release is not known",

@@ -75,7 +75,7 @@ ordered_json layers(const engine::EffectiveConfig& config) {
   ordered_json list = ordered_json::array();
   for (const engine::Layer& layer : config.layers) {
     list.push_back({{"path", layer.path},
-                    {"version", layer.schema_version == 0 ? ordered_json(nullptr) : ordered_json(layer.schema_version)}});
+                    {"version", layer.schema_version <= 0 ? ordered_json(nullptr) : ordered_json(layer.schema_version)}});
   }
   return list;
 }

@@ -41,6 +41,7 @@ std::string effective_with_origins(const engine::Table& table, const engine::Key
 }
 
 std::string table_of(const Event& event) {
+  if (!event.to.parts.empty()) return event.to.to_string();
   engine::KeyPath plugin;
   for (const std::string& part : event.key.parts) {
     if (plugin.parts.size() == 2) break;
@@ -92,9 +93,10 @@ std::string overview(const Outcome& outcome) {
   const engine::EffectiveConfig& config = *outcome.effective;
   std::string text = "files, in the order they are read:\n";
   for (const engine::Layer& layer : config.layers) {
-    text += fmt::format("  {}  {}\n", layer.path,
-                        layer.schema_version == 0 ? std::string("(no version)")
-                                                  : fmt::format("(version {})", layer.schema_version));
+    text += "  " + layer.path;
+    if (layer.schema_version == 0) text += "  (no version)";
+    if (layer.schema_version > 0) text += fmt::format("  (version {})", layer.schema_version);
+    text += "\n";
   }
   if (config.layers.empty()) text += "  none: built-in defaults\n";
   text += "handlers:\n";
@@ -163,7 +165,11 @@ std::string plan_part(const Plan& plan) {
   if (plan.files.empty()) {
     return "nothing to do: " + plan.engine + " serves the handlers from these files already\n";
   }
-  std::string text = "files:\n" + file_part(plan);
+  std::string text;
+  if (plan.today) {
+    for (const std::string& reason : plan.today->not_serving) text += "today Kubernetes finds no runtime here: " + reason + "\n";
+  }
+  text += "files:\n" + file_part(plan);
   if (const std::string rows = change_rows(plan, false); !rows.empty()) {
     text += "\neffective, before and after:\n" + rows;
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Executes the examples of docs/containerd-config-merging.md: check_examples.py CTKIT
+"""Executes the examples of docs/containerd-config-merging.md and docs/crio-config.md: check_examples.py CTKIT
 
 A block ```node RELEASE… is one node: a comment line with an absolute path begins a file, a line `=> …` is a claim about what
 the release makes of the files:
@@ -18,12 +18,13 @@ import sys
 import tempfile
 import tomllib
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "containerd-config-merging.md"
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+PAGES = {"containerd": DOCS / "containerd-config-merging.md", "crio": DOCS / "crio-config.md"}
 
 
-def examples():
+def examples(page):
     """(line number, releases, files, claims) of each block."""
-    lines = PAGE.read_text().splitlines()
+    lines = page.read_text().splitlines()
     at = 0
     while at < len(lines):
         if not lines[at].startswith("```node"):
@@ -69,34 +70,41 @@ def holds(claim, refusal, config, not_serving):
     return (value_at(config, key) == tomllib.loads(f"x = {value}")["x"]) == wanted
 
 
-def run(ctkit, verb, root, release):
-    return subprocess.run([ctkit, verb, "--root", root, "--release", release, "-o", "json"],
+def run(ctkit, verb, engine, root, release):
+    return subprocess.run([ctkit, verb, "--engine", engine, "--root", root, "--release", release, "-o", "json"],
                           capture_output=True, text=True, timeout=20)
 
 
-def main():
-    ctkit, checked, wrong = sys.argv[1], 0, 0
-    for line, releases, files, claims in examples():
+def check_page(ctkit, engine, page):
+    """How many claims hold, and how many do not."""
+    checked, wrong = 0, 0
+    for line, releases, files, claims in examples(page):
         if not releases or not files or not claims:
-            sys.exit(f"{PAGE.name}:{line}: an example needs releases, files and claims")
+            sys.exit(f"{page.name}:{line}: an example needs releases, files and claims")
         with tempfile.TemporaryDirectory() as root:
             for path, text in files.items():
                 file = pathlib.Path(root + path)
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text)
             for release in releases:
-                effective = run(ctkit, "effective", root, release)
+                effective = run(ctkit, "effective", engine, root, release)
                 refusal = effective.stderr if effective.returncode == 6 else None
                 config = json.loads(effective.stdout) if effective.returncode == 0 else {}
-                explained = run(ctkit, "explain", root, release)
+                explained = run(ctkit, "explain", engine, root, release)
                 not_serving = json.loads(explained.stdout)["not_serving"] if explained.returncode == 0 else []
                 for claim in claims:
                     checked += 1
                     if not holds(claim, refusal, config, not_serving):
                         wrong += 1
-                        print(f"{PAGE.name}:{line}: {release}: not so: {claim}\n  {effective.stderr.strip()}")
-    print(f"{checked - wrong} passed, {wrong} failed")
-    return 1 if wrong or not checked else 0
+                        print(f"{page.name}:{line}: {release}: not so: {claim}\n  {effective.stderr.strip()}")
+    return checked - wrong, wrong
+
+
+def main():
+    counts = [check_page(sys.argv[1], engine, page) for engine, page in PAGES.items()]
+    passed, failed = map(sum, zip(*counts))
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not all(good for good, _ in counts) else 0
 
 
 sys.exit(main())

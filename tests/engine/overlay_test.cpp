@@ -25,6 +25,17 @@ TEST(Overlay, ShowsTheBaseWhereNothingChanged) {
   EXPECT_EQ(overlay.read("/etc/d").error().code, ErrorCode::is_directory);
 }
 
+TEST(Overlay, ALinkStaysWhereTheTextBehindItChanges) {
+  MemoryFiles base;
+  base.add_link("/etc/link", "there");
+  Overlay overlay(base);
+  overlay.put("/etc/link", "new");
+  EXPECT_EQ(overlay.link_target("/etc/link"), "there");
+  EXPECT_EQ(overlay.read("/etc/link").value(), "new");
+  overlay.put("/etc/link", std::nullopt);
+  EXPECT_EQ(overlay.link_target("/etc/link"), std::nullopt);
+}
+
 TEST(Overlay, ShowsANewFileInItsFolderSortedByBytes) {
   const MemoryFiles base{{"/etc/d/10", ""}, {"/etc/d/a", ""}};
   Overlay overlay(base);

@@ -14,7 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                            &engine::kGoToml19,
                                            &engine::kGoToml22,
                                            &engine::kGoToml23,
-                                           &engine::kGoToml24};
+                                           &engine::kGoToml24,
+                                           &engine::kBurntSushi11,
+                                           &engine::kBurntSushi13,
+                                           &engine::kBurntSushi16};
   const std::string_view text = fuzz::text_of(data, size);
   for (const engine::TomlDialect* dialect : kDialects) {
     const auto table = read_toml(text, "fuzz.toml", *dialect);

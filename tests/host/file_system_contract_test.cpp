@@ -130,6 +130,15 @@ TYPED_TEST(FileSystemContract, ListsOnlyFolders) {
   EXPECT_EQ(code_of(this->files.list("/missing")), ErrorCode::not_found);
 }
 
+TYPED_TEST(FileSystemContract, TellsWhereALinkPointsAsItIsWritten) {
+  this->host.add_file("/etc/x", "");
+  this->host.add_link("/etc/link", "../nowhere");
+  EXPECT_EQ(this->files.link_target("/etc/link"), "../nowhere");
+  EXPECT_EQ(this->files.link_target("/etc/x"), std::nullopt);
+  EXPECT_EQ(this->files.link_target("/etc"), std::nullopt);
+  EXPECT_EQ(this->files.link_target("/etc/nowhere"), std::nullopt);
+}
+
 TYPED_TEST(FileSystemContract, ExistsDoesNotFollowTheLastLink) {
   this->host.add_file("/etc/x", "");
   this->host.add_link("/etc/dangling", "nowhere");

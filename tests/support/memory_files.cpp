@@ -197,6 +197,12 @@ bool MemoryFiles::exists(std::string_view path) const {
   return resolve_existing(tree_, path, LastLink::keep).has_value();
 }
 
+std::optional<std::string> MemoryFiles::link_target(std::string_view path) const {
+  const auto resolved = resolve_existing(tree_, path, LastLink::keep);
+  const auto* link = resolved ? std::get_if<Link>(find_node(tree_, *resolved)) : nullptr;
+  return link ? std::optional(link->target) : std::nullopt;
+}
+
 Result<unsigned> MemoryFiles::mode_of(std::string_view path) const {
   const auto resolved = resolve_existing(tree_, path, LastLink::follow);
   if (!resolved) return std::unexpected(resolved.error());

@@ -69,6 +69,7 @@ class MemoryFiles : public installer::FileSystem {
   [[nodiscard]] engine::Result<std::vector<std::string>> list(
       std::string_view folder) const override;
   [[nodiscard]] bool exists(std::string_view path) const override;
+  [[nodiscard]] std::optional<std::string> link_target(std::string_view path) const override;
   [[nodiscard]] engine::Result<unsigned> mode_of(std::string_view path) const override;
   /// The time that `now` said when the file was written; a file that was arranged is from 0.
   [[nodiscard]] engine::Result<std::int64_t> modified(std::string_view path) const override;

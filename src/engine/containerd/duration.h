@@ -1,16 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
+#include "engine/go_duration.h"
 
 namespace ctkit::engine::containerd {
 
-/// Nanoseconds of a Go duration ("1h30m", "1.5s", "-2us", "0"); nothing if Go's time.ParseDuration refuses it.
-std::optional<std::int64_t> parse_duration(std::string_view text);
-
-/// As Go's Duration.String prints it: "1m30s", "0s", "1.5µs".
-std::string render_duration(std::int64_t nanoseconds);
+using engine::parse_duration;
+using engine::render_duration;
 
 }  // namespace ctkit::engine::containerd

@@ -26,6 +26,9 @@ class WatchedFiles : public FileReader {
     return files_.list(folder);
   }
   [[nodiscard]] bool exists(std::string_view path) const override { return files_.exists(path); }
+  [[nodiscard]] std::optional<std::string> link_target(std::string_view path) const override {
+    return files_.link_target(path);
+  }
 
   [[nodiscard]] const std::string& missing() const { return missing_; }
 

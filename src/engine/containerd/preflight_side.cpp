@@ -17,6 +17,7 @@ class NoFiles : public FileReader {
     return std::unexpected(Error{.code = ErrorCode::not_found, .where = std::string(folder)});
   }
   [[nodiscard]] bool exists(std::string_view) const override { return false; }
+  [[nodiscard]] std::optional<std::string> link_target(std::string_view) const override { return std::nullopt; }
 };
 
 /// The printed config without what the daemon only passes through.

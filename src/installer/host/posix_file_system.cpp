@@ -1,7 +1,9 @@
 #include "installer/host/posix_file_system.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <fcntl.h>
 #include <ranges>
 #include <sys/file.h>
@@ -135,6 +137,15 @@ Result<std::vector<std::string>> PosixFileSystem::list(std::string_view folder) 
 
 bool PosixFileSystem::exists(std::string_view path) const {
   return root_.open(path, O_PATH | O_NOFOLLOW).has_value();
+}
+
+std::optional<std::string> PosixFileSystem::link_target(std::string_view path) const {
+  const auto link = root_.open(path, O_PATH | O_NOFOLLOW);
+  if (!link) return std::nullopt;
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length = ::readlinkat(link->get(), "", target.data(), target.size());
+  if (length < 0) return std::nullopt;
+  return std::string(target.data(), static_cast<std::size_t>(length));
 }
 
 Result<unsigned> PosixFileSystem::mode_of(std::string_view path) const {

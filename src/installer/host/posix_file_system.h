@@ -27,6 +27,7 @@ class PosixFileSystem : public FileSystem {
   [[nodiscard]] engine::Result<std::vector<std::string>> list(
       std::string_view folder) const override;
   [[nodiscard]] bool exists(std::string_view path) const override;
+  [[nodiscard]] std::optional<std::string> link_target(std::string_view path) const override;
   [[nodiscard]] engine::Result<unsigned> mode_of(std::string_view path) const override;
   [[nodiscard]] engine::Result<std::int64_t> modified(std::string_view path) const override;
 

@@ -1,10 +1,10 @@
-#include "engine/containerd/release.h"
+#include "engine/release.h"
 
 #include <array>
 #include <charconv>
 #include <cstddef>
 
-namespace ctkit::engine::containerd {
+namespace ctkit::engine {
 
 namespace {
 
@@ -46,8 +46,8 @@ Result<Release> Release::parse(std::string_view text) {
   }
   return std::unexpected(
       Error{.code = ErrorCode::unknown_release,
-            .message = "cannot read a containerd release in '" + std::string(text) + "'",
-            .hint = "give it as --release 1.7.27"});
+            .message = "cannot read a release in '" + std::string(text) + "'",
+            .hint = "give it as three numbers, as --release 1.7.27"});
 }
 
 std::string Release::to_string() const {
@@ -63,7 +63,7 @@ bool Release::pre_release() const {
 }
 
 bool Release::repacked() const {
-  // Debian's 2.x leaves version.Version as the sources have it.
+  // Debian's containerd 2.x leaves version.Version as the sources have it.
   return suffix.starts_with("~ds") || suffix.starts_with("+ds") || suffix == "+unknown";
 }
 
@@ -74,4 +74,4 @@ std::strong_ordering compare(const Release& left, const Release& right) {
   return right.pre_release() <=> left.pre_release();
 }
 
-}  // namespace ctkit::engine::containerd
+}  // namespace ctkit::engine

@@ -1,9 +1,9 @@
-#include "engine/containerd/duration.h"
+#include "engine/go_duration.h"
 
 #include <array>
 #include <limits>
 
-namespace ctkit::engine::containerd {
+namespace ctkit::engine {
 
 namespace {
 
@@ -151,4 +151,4 @@ std::string render_duration(std::int64_t nanoseconds) {
   return negative ? "-" + text : text;
 }
 
-}  // namespace ctkit::engine::containerd
+}  // namespace ctkit::engine
