@@ -154,8 +154,13 @@ Result<bool> write_if_changed(FileSystem& files, const std::string& path, const 
   if (present && *present == text && mode && *mode == kSpecMode) return false;
   if (const auto made = files.make_folders(cdi::folder_of(path)); !made)
     return std::unexpected(made.error());
-  if (auto done = files.replace(path, text, {.mode = kSpecMode, .for_existing = true}); !done) {
-    return std::unexpected(done.error());
+  // Of a file that is new with a link the daemon's watch sees nothing: it waits for renames, writes
+  // and removals (pkg/cdi/cache.go). So what is new is replaced once more, by a rename.
+  const bool is_new = !mode && mode.error().code == ErrorCode::not_found;
+  for (int times = is_new ? 2 : 1; times > 0; --times) {
+    if (auto done = files.replace(path, text, {.mode = kSpecMode, .for_existing = true}); !done) {
+      return std::unexpected(done.error());
+    }
   }
   return true;
 }

@@ -184,6 +184,20 @@ int run_request(Request request) {
   return report(request, *outcome);
 }
 
+/// What the daemon that runs on this machine says its release is; "" if none does.
+std::string running_release(const FileSystem& files) {
+  const auto seams = host::open_live_seams("/");
+  if (!seams) return "";
+  const Request request;
+  const auto connect = [](const std::string& socket) -> engine::Result<std::unique_ptr<DaemonStatus>> {
+    return host::CriStatus::open("/", socket);
+  };
+  const auto found = find_daemon(request, state_folder(request),
+                                 {.files = files, .processes = (*seams)->processes, .runner = *(*seams)->runner,
+                                  .clock = (*seams)->clock, .connect = connect});
+  return found && found->daemon ? found->daemon->build.version : "";
+}
+
 int run_cdi_request(CdiRequest request) {
   const auto here = host::PosixFileSystem::open("/");
   if (!here) return fail(here.error());
@@ -193,6 +207,8 @@ int run_cdi_request(CdiRequest request) {
   if (!files) return fail(files.error());
   const auto tree = host::PosixTree::open(root.folder);
   if (!tree) return fail(tree.error());
+  const bool judges = request.verb != CdiVerb::generate && request.level.empty() && request.release.empty();
+  if (judges && root.folder == "/" && root.capture.empty()) request.release = running_release(**files);
   const auto outcome = run_cdi(request, root, **here, **files, **tree);
   if (!outcome) return fail(outcome.error());
   std::cerr << outcome->messages;

@@ -6,9 +6,11 @@ usage: CTKIT=PATH test_specs.py
 Where our spec is another than the recorded one, the run is in DEVIATIONS with what is expected instead (the reasons: docs/cdi.md).
 Trees with device nodes need root; without it those tests are skipped."""
 import copy
+import ctypes
 import gzip
 import json
 import os
+import pathlib
 import platform
 import subprocess
 import sys
@@ -226,6 +228,21 @@ class Generate(unittest.TestCase):
         told, _ = self.generate("version-mismatch", "driver-container")  # nobody says that they differ
         self.assertEqual(told.returncode, 0)
 
+    def test_the_daemons_watch_sees_a_new_spec(self):
+        # The library minds renames, removals and writes; a file that is new by a link it does not see.
+        moved_from, deleted, modified = 0x40, 0x200, 0x2
+        libc = ctypes.CDLL(None, use_errno=True)
+        run = self.run_of("minimal", "host")
+        with tempfile.TemporaryDirectory() as root:
+            lay(self.layouts["minimal"]["layout"], run, root)
+            os.makedirs(root + "/var/run/cdi")
+            watch = libc.inotify_init1(os.O_NONBLOCK)
+            self.assertGreaterEqual(libc.inotify_add_watch(watch, (root + "/var/run/cdi").encode(), moved_from | deleted | modified), 0)
+            self.assertEqual(ctkit(*words_of(root, run, "/var/run/cdi/new.yaml", "yaml")).returncode, 0)
+            self.assertGreater(len(os.read(watch, 4096)), 0)
+            os.close(watch)
+            self.assertEqual(os.listdir(root + "/var/run/cdi"), ["new.yaml"])
+
     def test_a_half_driver_leaves_the_old_spec(self):
         run = self.run_of("minimal", "host")
         with tempfile.TemporaryDirectory() as root:
@@ -233,11 +250,11 @@ class Generate(unittest.TestCase):
             path = "/var/run/cdi/management.nvidia.com-gpu.yaml"
             words = words_of(root, run, path, "yaml")
             self.assertEqual(ctkit(*words).returncode, 0)
-            before = open(root + path, encoding="utf-8").read()
+            before = pathlib.Path(root + path).read_text(encoding="utf-8")
             for name in ("libcuda.so.580.95.05", "libnvidia-ml.so.580.95.05"):
                 os.unlink(f"{root}/host/usr/lib/x86_64-linux-gnu/{name}")
             self.assertEqual(ctkit(*words).returncode, 1)
-            self.assertEqual(open(root + path, encoding="utf-8").read(), before)
+            self.assertEqual(pathlib.Path(root + path).read_text(encoding="utf-8"), before)
 
     def test_list_tells_stale_specs(self):
         run = self.run_of("minimal", "host")
