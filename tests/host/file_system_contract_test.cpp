@@ -85,7 +85,7 @@ TYPED_TEST(FileSystemContract, SaysWhyItCannotRead) {
   EXPECT_EQ(code_of(this->files.read("/etc/x/y")), ErrorCode::not_found);
   EXPECT_EQ(code_of(this->files.read("/etc/x/")), ErrorCode::not_found);
   EXPECT_EQ(code_of(this->files.read("/etc/dangling")), ErrorCode::not_found);
-  EXPECT_EQ(code_of(this->files.read("/etc/loop")), ErrorCode::failed);
+  EXPECT_EQ(code_of(this->files.read("/etc/loop")), ErrorCode::unreadable);
   EXPECT_EQ(code_of(this->files.read("/etc")), ErrorCode::is_directory);
   EXPECT_EQ(code_of(this->files.read("/")), ErrorCode::is_directory);
   EXPECT_EQ(this->files.read("/etc/missing").error().where, "/etc/missing");

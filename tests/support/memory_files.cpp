@@ -165,7 +165,8 @@ Result<void> MemoryFiles::check_readable(std::string_view path) const {
 
 Result<std::string> MemoryFiles::read(std::string_view path) const {
   if (auto readable = check_readable(path); !readable) return std::unexpected(readable.error());
-  const auto resolved = resolve_existing(tree_, path, LastLink::follow);
+  auto resolved = resolve_existing(tree_, path, LastLink::follow);
+  if (!resolved && resolved.error().code == ErrorCode::failed) resolved.error().code = ErrorCode::unreadable;
   if (!resolved) return resolved;
   if (auto readable = check_readable(*resolved); !readable) {
     return std::unexpected(readable.error());

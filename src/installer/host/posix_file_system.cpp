@@ -112,8 +112,12 @@ Result<std::unique_ptr<PosixFileSystem>> PosixFileSystem::open(const std::string
 
 Result<std::string> PosixFileSystem::read(std::string_view path) const {
   // O_NONBLOCK: opening a FIFO would wait for its writer.
-  const auto file = root_.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (!file) return std::unexpected(file.error());
+  auto file = root_.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!file) {
+    // A loop of links, a name too long: the path is to blame, whoever reads it.
+    if (file.error().code == engine::ErrorCode::failed) file.error().code = engine::ErrorCode::unreadable;
+    return std::unexpected(std::move(file.error()));
+  }
   struct stat status{};
   if (::fstat(file->get(), &status) != 0) {
     return std::unexpected(make_system_error(errno, "look at the file", path));

@@ -16,7 +16,6 @@ ErrorCode code_of(int error_number) {
   if (error_number == EACCES || error_number == EPERM) return ErrorCode::permission;
   if (error_number == ENOENT || error_number == ENOTDIR) return ErrorCode::not_found;
   if (error_number == EISDIR) return ErrorCode::is_directory;
-  if (error_number == ELOOP || error_number == ENAMETOOLONG || error_number == EIO) return ErrorCode::unreadable;
   return ErrorCode::failed;
 }
 
