@@ -51,6 +51,7 @@ class PosixFiles : public testing::Test {
 
 std::string code_name(ErrorCode code) {
   if (code == ErrorCode::permission) return "permission";
+  if (code == ErrorCode::unreadable) return "unreadable";
   return code == ErrorCode::failed ? "failed" : "another";
 }
 
@@ -123,7 +124,7 @@ TEST_F(PosixFiles, ReadsNoSocket) {
   // inheritance
   ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   EXPECT_EQ(outcome_of(files->read("/s")),
-            "failed: cannot open: it is a socket, or a device without a driver");
+            "unreadable: cannot open: it is a socket, or a device without a driver");
 }
 
 TEST(PosixFilesOfTheSystem, ReadsNoDeviceButFilesOfUnknownSize) {
