@@ -8,6 +8,10 @@ constexpr TomlDialect kGoToml18{
     .underscores_by_pattern = true,
 };
 
+constexpr TomlDialect kGoToml194{
+    .grammar = TomlDialect::Grammar::go_toml_1,
+};
+
 constexpr TomlDialect kGoToml19{
     .grammar = TomlDialect::Grammar::go_toml_1,
     .large_unsigned_integers = true,

@@ -49,6 +49,8 @@ struct TomlDialect {
 
 /// pelletier/go-toml 1.8.1, in containerd 1.5.
 extern const TomlDialect kGoToml18;
+/// pelletier/go-toml 1.9.4, in Debian's containerd 1.6: as 1.9.5, but integers above int64 are refused.
+extern const TomlDialect kGoToml194;
 /// pelletier/go-toml 1.9.5, in containerd 1.6 and 1.7.
 extern const TomlDialect kGoToml19;
 /// pelletier/go-toml 2.2.3 and 2.2.4, in containerd 2.0 to 2.2.

@@ -58,14 +58,15 @@ constexpr Regime k23 = with(k222, [](Regime& r) {
   r.dialect = &kGoToml23;
 });
 constexpr Regime k235 = with(k23, [](Regime& r) { r.root_caps_version = false; });
-constexpr Regime k24beta = with(k23, [](Regime& r) {
+constexpr void use_go_toml_2_4(Regime& r) {
   r.integer_durations = true;
   r.replaces_held_values = true;
   r.empty_tables_allocate = true;
   r.crashes_on_second_decode = false;
   r.spaced_headers = true;
   r.dialect = &kGoToml24;
-});
+}
+constexpr Regime k24beta = with(k23, use_go_toml_2_4);
 constexpr Regime k24 = with(k24beta, [](Regime& r) { r.root_caps_version = false; });
 
 constexpr std::array kRows = {
@@ -92,16 +93,23 @@ constexpr std::array kRows = {
     Row{"2.4.0", k24},
 };
 
-/// Debian builds 2.1.9 with go-toml 2.4.
+/// What Debian's builds of a line do otherwise: it has one library of its own for all programs.
+struct Repacking {
+  Release first = {};
+  Release beyond = {};  ///< the first line that is as released again
+  void (*change)(Regime&) = nullptr;
+};
+
+const std::array kRepackings = {
+    Repacking{{.major = 1, .minor = 6}, {.major = 1, .minor = 7}, [](Regime& r) { r.dialect = &kGoToml194; }},
+    Repacking{{.major = 2, .minor = 1, .patch = 9}, {.major = 3}, use_go_toml_2_4},
+};
+
 void apply_repacking(const Release& release, Regime& regime) {
-  if (!release.repacked() || regime.decoding != Decoding::go_toml_2) return;
-  if (compare(release, {.major = 2, .minor = 1, .patch = 9}) < 0) return;
-  regime.dialect = &kGoToml24;
-  regime.integer_durations = true;
-  regime.replaces_held_values = true;
-  regime.empty_tables_allocate = true;
-  regime.crashes_on_second_decode = false;
-  regime.spaced_headers = true;
+  if (!release.repacked()) return;
+  for (const Repacking& row : kRepackings) {
+    if (compare(release, row.first) >= 0 && compare(release, row.beyond) < 0) row.change(regime);
+  }
 }
 
 /// The last of `items` whose release is not above `release`, else the first; `release_of` gives an item's text.
