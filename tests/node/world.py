@@ -28,6 +28,7 @@ ANSWERS = "/run/answers"  # of ctkit runs in pods
 STARTING_MARK = "/run/starting"
 RUNTIME_LOG = "/run/nvidia-runtime.log"
 APPLETS = ("sh", "sleep", "id", "cat", "env", "mv", "rm", "nsenter", "touch")
+LIBSYSTEMD = f"/lib/{os.uname().machine}-linux-gnu/libsystemd.so.0"
 LINKED = re.compile(r"(/\S+\.so\S*) \(0x")
 
 RUNTIME = f"""#!/bin/sh
@@ -39,12 +40,19 @@ exec runc "$@"
 Done = collections.namedtuple("Done", "code out err")
 
 
+def _linked_to(program):
+    """The libraries that a program is linked to; none of a static one."""
+    told = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
+    return LINKED.findall(told.stdout) if told.returncode == 0 else []
+
+
 def _image_of(ctkit):
     """The container image of ctkit: with the libraries it is linked to, a shell, and the stand-ins."""
     busybox = shutil.which("busybox")
     files = {"bin/busybox": (pathlib.Path(busybox).read_bytes(), 0o755), **programs(ctkit)}
-    libraries = subprocess.run(["ldd", ctkit], capture_output=True, text=True, check=False)
-    for library in LINKED.findall(libraries.stdout) if libraries.returncode == 0 else ():
+    linked = _linked_to(ctkit)
+    # libsystemd is loaded when it is needed, so that ldd doesn't tell of it.
+    for library in linked + ([LIBSYSTEMD] + _linked_to(LIBSYSTEMD) if linked else []):
         files[library] = (pathlib.Path(library).read_bytes(), 0o755)
     return image.archive(IMAGE, "1", files, {f"bin/{name}": "busybox" for name in APPLETS})
 
