@@ -13,7 +13,7 @@
 #include "cdi/spec_folders.h"
 #include "cdi/spec_io.h"
 #include "cdi/staleness.h"
-#include "engine/containerd/release.h"
+#include "engine/release.h"
 #include "installer/report_cdi.h"
 
 namespace ctkit::installer {
@@ -51,7 +51,7 @@ Result<cdi::Level> find_level(const CdiRequest& request,
               .where = root.folder,
               .hint = "give it as --level, or containerd's release as --release"});
   }
-  const auto release = engine::containerd::Release::parse(*named);
+  const auto release = engine::Release::parse(*named);
   if (!release) return std::unexpected(release.error());
   const auto level = cdi::level_of_containerd(release->major, release->minor, release->patch);
   if (!level) {

@@ -147,7 +147,7 @@ Result<Observed> observe(const engine::FileReader& here, const HostRoot& root, c
                                  .where = root.folder,
                                  .hint = "give it as --release, as `containerd --version` prints it"});
   }
-  auto release = containerd::Release::parse(text);
+  auto release = engine::Release::parse(text);
   if (!release) return std::unexpected(release.error());
   auto known = containerd::find_release(*release);
   if (!known) return std::unexpected(known.error());

@@ -145,7 +145,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (rest.empty()) break;
     files.add_file(path, std::string(fuzz::take_until(rest, '\f')));
   }
-  const auto release = engine::containerd::Release::parse(settings.release);
+  const auto release = engine::Release::parse(settings.release);
   auto known = engine::containerd::find_release(*release);
   const engine::containerd::ContainerdEngine engine({.known = *std::move(known)},
                                                     {.as_dump = settings.as_dump});

@@ -89,7 +89,7 @@ class TestNode {
 
  private:
   static std::unique_ptr<engine::OwnCheck> make_check(std::string_view release) {
-    auto known = engine::containerd::find_release(engine::containerd::Release::parse(release).value());
+    auto known = engine::containerd::find_release(engine::Release::parse(release).value());
     return std::make_unique<engine::containerd::ContainerdOwnCheck>(
         engine::containerd::Daemon{.known = std::move(known.value())}, engine::containerd::LoadRequest{});
   }
@@ -147,7 +147,7 @@ class TestNode {
     if (on_dump) return on_dump();
     const auto dumping = engine::containerd::ContainerdEngine(
         engine::containerd::Daemon{.known = std::move(engine::containerd::find_release(
-                                       engine::containerd::Release::parse("1.7.27").value()).value())},
+                                       engine::Release::parse("1.7.27").value()).value())},
         engine::containerd::LoadRequest{.config_path = command.argv.at(2), .config_given = true, .as_dump = true});
     const auto effective = dumping.effective(files_, false);
     if (!effective) return installer::CommandResult{.exit_code = 1, .errors = effective.error().message};

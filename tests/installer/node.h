@@ -27,7 +27,7 @@ class LastContainerd : public engine::containerd::ContainerdEngine {
 /// The engine of a recorded release, on its usual config path.
 template <typename Engine = engine::containerd::ContainerdEngine>
 inline std::unique_ptr<engine::Engine> make_engine(std::string_view release) {
-  auto parsed = engine::containerd::Release::parse(release);
+  auto parsed = engine::Release::parse(release);
   auto known = engine::containerd::find_release(parsed.value());
   return std::make_unique<Engine>(engine::containerd::Daemon{.known = std::move(known.value())},
                                   engine::containerd::LoadRequest{});

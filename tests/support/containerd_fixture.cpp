@@ -105,7 +105,7 @@ Host::Host(Texts texts) {
 }
 
 Daemon daemon_of(std::string_view release) {
-  const auto parsed = engine::containerd::Release::parse(release);
+  const auto parsed = engine::Release::parse(release);
   auto known = engine::containerd::find_release(parsed.value());
   return {.known = std::move(known.value())};
 }

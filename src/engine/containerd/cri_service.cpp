@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/containerd/duration.h"
+#include "engine/go_duration.h"
 #include "engine/containerd/migrate.h"
 
 namespace ctkit::engine::containerd {

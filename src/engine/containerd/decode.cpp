@@ -1,48 +1,17 @@
 #include "engine/containerd/decode.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "engine/containerd/duration.h"
+#include "engine/containerd/go_fields.h"
+#include "engine/go_duration.h"
 
 namespace ctkit::engine::containerd {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
-/// As Go's strings.ToLower, which go-toml 2 looks fields up by (unmarshaler.go, structField): two
-/// letters beyond ASCII have one in ASCII.
-std::string folded(std::string_view key) {
-  std::string result = lower(key);
-  constexpr std::array<std::pair<std::string_view, char>, 2> kLetters = {
-      {{"\u0130", 'i'}, {"\u212a", 'k'}}};
-  for (const auto& [letter, plain] : kLetters) {
-    for (std::size_t at = result.find(letter); at != std::string::npos;
-         at = result.find(letter, at)) {
-      result.replace(at, letter.size(), 1, plain);
-    }
-  }
-  return result;
-}
-
-std::string upper(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return result;
-}
 
 std::string_view wanted(const Type& type) {
   switch (type.kind) {
@@ -97,18 +66,6 @@ std::string scalar_text(const Value& value, bool one) {
   }
   if (const auto* date = std::get_if<DateTime>(&value.data)) return date->text;
   return value.string() ? *value.string() : "";
-}
-
-/// The field that go-toml 2 finds for a key; null: none.
-const Type* field_2(const Type& type, std::string_view key) {
-  for (const Type& field : type.fields) {
-    if (field.name == key) return &field;
-  }
-  const std::string lowered = folded(key);
-  for (const Type& field : type.fields) {
-    if (lower(field.name) == lowered) return &field;
-  }
-  return nullptr;
 }
 
 /// One decoding of one section: the rules of both libraries over one walk.
@@ -170,7 +127,7 @@ class Decoder {
     if (auto done = decode_fields_1(type, table, members, path); !done) return done;
     if (context_.transcript->wanted()) {
       for (const auto& [key, value] : table) {
-        if (!known_1(type, table, key)) context_.transcript->unread({&path, key}, value);
+        if (!is_read(type, table, key)) context_.transcript->unread({&path, key}, value);
       }
     }
     return {};
@@ -181,8 +138,8 @@ class Decoder {
                                Table& members,
                                const PathNode& path) const {
     for (const Type& field : type.fields) {
-      const Value* value = find_1(table, field.name);
-      if (!value && is_embedded(field)) {
+      const Value* value = find_member(table, field.name);
+      if (!value && field.embedded) {
         Table* embedded = members.at(std::string(field.name)).table();
         if (auto done = decode_fields_1(field, table, *embedded, {&path, field.name}); !done)
           return done;
@@ -193,41 +150,12 @@ class Decoder {
     return {};
   }
 
-  /// The keys that go-toml 1 tries for a field, in its order.
-  static const Value* find_1(const Table& table, std::string_view name) {
-    std::string first_lower(name);
-    if (!first_lower.empty()) first_lower.replace(0, 1, lower(first_lower.substr(0, 1)));
-    const Value* value = find(table, name);
-    if (!value) value = find(table, lower(name));
-    if (!value) value = find(table, upper(name));
-    if (!value) value = find(table, first_lower);
-    return value;
-  }
-
-  static bool known_1(const Type& type, const Table& table, std::string_view key) {
-    return std::ranges::any_of(type.fields, [&](const Type& field) {
-      return key == field.name || key == lower(field.name) || key == upper(field.name) ||
-             (!key.empty() && key.substr(1) == field.name.substr(1) &&
-              lower(key.substr(0, 1)) == lower(field.name.substr(0, 1))) ||
-             (is_embedded(field) && !find_1(table, field.name) && known_1(field, table, key));
-    });
-  }
-
-  /// containerd 1.x pkg/cri/config PluginConfig embeds these four structs. Where the section has no
-  /// table of their name, go-toml 1 reads their keys from the section itself (marshal.go,
-  /// valueFromTree: mtypef.Anonymous): `bin_dir` right under the CRI section is `cni.bin_dir`.
-  static bool is_embedded(const Type& field) {
-    constexpr std::array<std::string_view, 4> kNames = {
-        "containerd", "cni", "image_decryption", "x509_key_pair_streaming"};
-    return field.kind == Kind::table && std::ranges::find(kNames, field.name) != kNames.end();
-  }
-
   Result<void> decode_members_2(const Type& type,
                                 const Table& table,
                                 Table& members,
                                 const PathNode& path) const {
     for (const auto* entry : met_order(table)) {
-      const Type* field = field_2(type, entry->first);
+      const Type* field = find_field(type, entry->first);
       if (!field) {
         unknown(entry->first, entry->second, path);
         continue;
@@ -469,23 +397,6 @@ bool is_empty(const Value& value) {
 }
 
 }  // namespace
-
-bool has_place(const Type& type, std::span<const std::string> path) {
-  const Type* at = &type;
-  for (const std::string& key : path) {
-    while (at->kind == Kind::array)
-      at = at->element;
-    if (at->kind == Kind::map) {
-      at = at->element;
-    } else if (at->kind == Kind::table) {
-      at = field_2(*at, key);
-      if (!at) return false;
-    } else {
-      return true;
-    }
-  }
-  return true;
-}
 
 Result<void> decode(const Type& type,
                     const Value& value,

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <span>
-#include <string>
-
 #include "engine/containerd/built_in.h"
 #include "engine/containerd/regime.h"
 #include "engine/containerd/schema.h"
@@ -35,10 +32,6 @@ struct DecodeContext {
 /// Fails with `daemon_refuses`, or `daemon_crashes` where go-toml panics.
 Result<void> decode(const Type& type, const Value& value, Slot& slot, const PathNode& path,
                     const DecodeContext& context);
-
-/// Whether a variable of the type has a member that `path` leads to, as go-toml 2 looks members up. What is below a scalar
-/// counts as placed: that it does not fit is for `decode` to say.
-bool has_place(const Type& type, std::span<const std::string> path);
 
 /// The decoded variable as `config dump` prints it: nil maps are empty tables in 1.x and left out in 2.x, nil pointers and
 /// empty omit-if-empty members are left out, plain durations become text in 1.x.

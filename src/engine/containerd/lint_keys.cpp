@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/containerd/duration.h"
+#include "engine/go_duration.h"
 #include "engine/containerd/handlers.h"
 #include "engine/containerd/lint_parts.h"
 #include "engine/containerd/merge.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/containerd/decode.h"
+#include "engine/containerd/go_fields.h"
 #include "engine/containerd/go_path.h"
 #include "engine/toml_reader.h"
 

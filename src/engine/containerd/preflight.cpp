@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "engine/change.h"
-#include "engine/containerd/duration.h"
+#include "engine/go_duration.h"
 #include "engine/containerd/handlers.h"
 #include "engine/containerd/lint.h"
 #include "engine/containerd/preflight_side.h"

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/containerd/release.h"
+#include "engine/release.h"
 #include "engine/containerd/schema.h"
 #include "engine/diagnostic.h"
 #include "engine/result.h"

@@ -32,6 +32,7 @@ struct Type {
   bool pointer = false;     ///< *T: may be nil, and then isn't printed
   bool nil_default = false;  ///< starts as nil
   bool omit_empty = false;  ///< isn't printed when empty
+  bool embedded = false;    ///< a Go struct embedded under this name: 1.x also reads its keys from the table around it
   BuiltIn built_in = {};
   std::span<const Type> fields = {};                      ///< table: in declaration order
   const Type* element = nullptr;                          ///< map, array

@@ -1,4 +1,4 @@
-#include "engine/containerd/duration.h"
+#include "engine/go_duration.h"
 
 #include <limits>
 #include <string_view>

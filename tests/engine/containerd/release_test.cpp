@@ -1,4 +1,4 @@
-#include "engine/containerd/release.h"
+#include "engine/release.h"
 
 #include <string>
 #include <string_view>

@@ -41,6 +41,10 @@ namespace {
 """
 
 
+# Structs that the CRI plugin's PluginConfig embeds (1.x pkg/cri/config/config.go); the record does not say it.
+EMBEDDED = {"config.ContainerdConfig", "config.CniConfig", "config.ImageDecryption", "config.X509KeyPairStreaming"}
+
+
 @dataclass(frozen=True)
 class Type:
     """One Type of schema.h. built_in is C++ text, because in Python False == 0 == 0.0."""
@@ -50,6 +54,7 @@ class Type:
     pointer: bool = False
     nil_default: bool = False
     omit_empty: bool = False
+    embedded: bool = False
     built_in: str = ""
     fields: tuple = ()
     element: "Type | None" = None
@@ -101,6 +106,7 @@ def make_type(node, name=None):
         pointer=go_type.startswith("*"),
         nil_default=node.get("nil_default", False),
         omit_empty=node.get("omitempty", False),
+        embedded=go_type in EMBEDDED,
         fields=tuple(make_type(f) for f in node.get("fields", [])) if kind == "table" else (),
         element=make_type(node["elem"]) if "elem" in node else None,
         entries=sort_by_name(make_type(e, n) for n, e in node.get("default_entries", {}).items()),
@@ -189,7 +195,7 @@ class Tables:
         if t.name:
             parts.append(f'.name = "{t.name}"')
         parts.append(f".kind = Kind::{t.kind}")
-        parts += [f".{flag} = true" for flag in ("pointer", "nil_default", "omit_empty") if getattr(t, flag)]
+        parts += [f".{flag} = true" for flag in ("pointer", "nil_default", "omit_empty", "embedded") if getattr(t, flag)]
         if t.built_in:
             parts.append(f".built_in = {t.built_in}")
         label = camel(t.name) if "." not in t.name else ""

@@ -392,10 +392,10 @@ constexpr std::array<Type, 2> kConfigX509KeyPairStreamingFields{{
 
 // grpc.v1.cri; 1.5.18
 constexpr std::array<Type, 26> kGrpcCriFields{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "disable_tcp_service", .kind = Kind::boolean, .built_in = true},
   {.name = "stream_server_address", .kind = Kind::string, .built_in = "127.0.0.1"},
   {.name = "stream_server_port", .kind = Kind::string, .built_in = "0"},
@@ -406,7 +406,7 @@ constexpr std::array<Type, 26> kGrpcCriFields{{
   {.name = "stats_collect_period", .kind = Kind::integer, .built_in = 10},
   {.name = "systemd_cgroup", .kind = Kind::boolean},
   {.name = "enable_tls_streaming", .kind = Kind::boolean},
-  {.name = "x509_key_pair_streaming", .kind = Kind::table, .fields = kConfigX509KeyPairStreamingFields},
+  {.name = "x509_key_pair_streaming", .kind = Kind::table, .embedded = true, .fields = kConfigX509KeyPairStreamingFields},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
   {.name = "disable_cgroup", .kind = Kind::boolean},
   {.name = "disable_apparmor", .kind = Kind::boolean},
@@ -666,10 +666,10 @@ constexpr std::array<Type, 5> kConfigCniConfigFields2{{
 
 // grpc.v1.cri; 1.6.20 to 1.6.28
 constexpr std::array<Type, 29> kGrpcCriFields2{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields2},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields2},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields2},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields2},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "disable_tcp_service", .kind = Kind::boolean, .built_in = true},
   {.name = "stream_server_address", .kind = Kind::string, .built_in = "127.0.0.1"},
   {.name = "stream_server_port", .kind = Kind::string, .built_in = "0"},
@@ -680,7 +680,7 @@ constexpr std::array<Type, 29> kGrpcCriFields2{{
   {.name = "stats_collect_period", .kind = Kind::integer, .built_in = 10},
   {.name = "systemd_cgroup", .kind = Kind::boolean},
   {.name = "enable_tls_streaming", .kind = Kind::boolean},
-  {.name = "x509_key_pair_streaming", .kind = Kind::table, .fields = kConfigX509KeyPairStreamingFields},
+  {.name = "x509_key_pair_streaming", .kind = Kind::table, .embedded = true, .fields = kConfigX509KeyPairStreamingFields},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
   {.name = "disable_cgroup", .kind = Kind::boolean},
   {.name = "disable_apparmor", .kind = Kind::boolean},
@@ -901,10 +901,10 @@ constexpr Type kInternalTracing2{.kind = Kind::table, .pointer = true, .fields =
 
 // grpc.v1.cri; 1.6.39
 constexpr std::array<Type, 31> kGrpcCriFields3{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields2},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields2},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields2},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields2},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "disable_tcp_service", .kind = Kind::boolean, .built_in = true},
   {.name = "stream_server_address", .kind = Kind::string, .built_in = "127.0.0.1"},
   {.name = "stream_server_port", .kind = Kind::string, .built_in = "0"},
@@ -915,7 +915,7 @@ constexpr std::array<Type, 31> kGrpcCriFields3{{
   {.name = "stats_collect_period", .kind = Kind::integer, .built_in = 10},
   {.name = "systemd_cgroup", .kind = Kind::boolean},
   {.name = "enable_tls_streaming", .kind = Kind::boolean},
-  {.name = "x509_key_pair_streaming", .kind = Kind::table, .fields = kConfigX509KeyPairStreamingFields},
+  {.name = "x509_key_pair_streaming", .kind = Kind::table, .embedded = true, .fields = kConfigX509KeyPairStreamingFields},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
   {.name = "disable_cgroup", .kind = Kind::boolean},
   {.name = "disable_apparmor", .kind = Kind::boolean},
@@ -1114,10 +1114,10 @@ constexpr std::array<std::string_view, 2> kCdiSpecDirsStrings{
 
 // grpc.v1.cri; 1.7.0
 constexpr std::array<Type, 33> kGrpcCriFields4{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields3},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields3},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields3},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields3},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "disable_tcp_service", .kind = Kind::boolean, .built_in = true},
   {.name = "stream_server_address", .kind = Kind::string, .built_in = "127.0.0.1"},
   {.name = "stream_server_port", .kind = Kind::string, .built_in = "0"},
@@ -1128,7 +1128,7 @@ constexpr std::array<Type, 33> kGrpcCriFields4{{
   {.name = "stats_collect_period", .kind = Kind::integer, .built_in = 10},
   {.name = "systemd_cgroup", .kind = Kind::boolean},
   {.name = "enable_tls_streaming", .kind = Kind::boolean},
-  {.name = "x509_key_pair_streaming", .kind = Kind::table, .fields = kConfigX509KeyPairStreamingFields},
+  {.name = "x509_key_pair_streaming", .kind = Kind::table, .embedded = true, .fields = kConfigX509KeyPairStreamingFields},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
   {.name = "disable_cgroup", .kind = Kind::boolean},
   {.name = "disable_apparmor", .kind = Kind::boolean},
@@ -1276,10 +1276,10 @@ constexpr Type kTransferLocal2{.kind = Kind::table, .pointer = true, .fields = k
 
 // grpc.v1.cri; 1.7.13
 constexpr std::array<Type, 33> kGrpcCriFields5{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields3},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields3},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields3},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields3},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "disable_tcp_service", .kind = Kind::boolean, .built_in = true},
   {.name = "stream_server_address", .kind = Kind::string, .built_in = "127.0.0.1"},
   {.name = "stream_server_port", .kind = Kind::string, .built_in = "0"},
@@ -1290,7 +1290,7 @@ constexpr std::array<Type, 33> kGrpcCriFields5{{
   {.name = "stats_collect_period", .kind = Kind::integer, .built_in = 10},
   {.name = "systemd_cgroup", .kind = Kind::boolean},
   {.name = "enable_tls_streaming", .kind = Kind::boolean},
-  {.name = "x509_key_pair_streaming", .kind = Kind::table, .fields = kConfigX509KeyPairStreamingFields},
+  {.name = "x509_key_pair_streaming", .kind = Kind::table, .embedded = true, .fields = kConfigX509KeyPairStreamingFields},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
   {.name = "disable_cgroup", .kind = Kind::boolean},
   {.name = "disable_apparmor", .kind = Kind::boolean},
@@ -1397,10 +1397,10 @@ constexpr std::array<std::string_view, 52> kPluginIds5{
 
 // grpc.v1.cri; 1.7.15 to 1.7.34
 constexpr std::array<Type, 35> kGrpcCriFields6{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields3},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields3},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields3},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields3},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "disable_tcp_service", .kind = Kind::boolean, .built_in = true},
   {.name = "stream_server_address", .kind = Kind::string, .built_in = "127.0.0.1"},
   {.name = "stream_server_port", .kind = Kind::string, .built_in = "0"},
@@ -1411,7 +1411,7 @@ constexpr std::array<Type, 35> kGrpcCriFields6{{
   {.name = "stats_collect_period", .kind = Kind::integer, .built_in = 10},
   {.name = "systemd_cgroup", .kind = Kind::boolean},
   {.name = "enable_tls_streaming", .kind = Kind::boolean},
-  {.name = "x509_key_pair_streaming", .kind = Kind::table, .fields = kConfigX509KeyPairStreamingFields},
+  {.name = "x509_key_pair_streaming", .kind = Kind::table, .embedded = true, .fields = kConfigX509KeyPairStreamingFields},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
   {.name = "disable_cgroup", .kind = Kind::boolean},
   {.name = "disable_apparmor", .kind = Kind::boolean},
@@ -1662,7 +1662,7 @@ constexpr std::array<Type, 11> kCriImagesFields{{
   {.name = "pinned_images", .kind = Kind::map, .element = &kStringElement, .entries = kPinnedImagesEntries},
   {.name = "runtime_platforms", .kind = Kind::map, .nil_default = true, .element = &kConfigImagePlatformElement},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields2},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "max_concurrent_downloads", .kind = Kind::integer, .built_in = 3},
   {.name = "image_pull_progress_timeout", .kind = Kind::string, .built_in = "5m0s"},
   {.name = "image_pull_with_sync_fs", .kind = Kind::boolean},
@@ -1747,8 +1747,8 @@ constexpr std::array<Type, 7> kConfigCniConfigFields4{{
 
 // cri.v1.runtime; 2.0.0 to 2.0.6
 constexpr std::array<Type, 20> kCriRuntimeFields{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields4},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields4},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields4},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields4},
   {.name = "enable_selinux", .kind = Kind::boolean},
   {.name = "selinux_category_range", .kind = Kind::integer, .built_in = 1024},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
@@ -1804,7 +1804,7 @@ constexpr std::array<Type, 6> kGrpcCriFields7{{
   {.name = "stream_server_port", .kind = Kind::string, .built_in = "0"},
   {.name = "stream_idle_timeout", .kind = Kind::string, .built_in = "4h0m0s"},
   {.name = "enable_tls_streaming", .kind = Kind::boolean},
-  {.name = "x509_key_pair_streaming", .kind = Kind::table, .fields = kConfigX509KeyPairStreamingFields},
+  {.name = "x509_key_pair_streaming", .kind = Kind::table, .embedded = true, .fields = kConfigX509KeyPairStreamingFields},
 }};
 
 // grpc.v1.cri; from 2.0.0
@@ -1951,8 +1951,8 @@ constexpr std::array<Type, 4> kConfigContainerdConfigFields5{{
 
 // cri.v1.runtime; 2.0.11
 constexpr std::array<Type, 20> kCriRuntimeFields2{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields5},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields4},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields5},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields4},
   {.name = "enable_selinux", .kind = Kind::boolean},
   {.name = "selinux_category_range", .kind = Kind::integer, .built_in = 1024},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
@@ -2098,7 +2098,7 @@ constexpr std::array<Type, 13> kCriImagesFields2{{
   {.name = "pinned_images", .kind = Kind::map, .element = &kStringElement, .entries = kPinnedImagesEntries},
   {.name = "runtime_platforms", .kind = Kind::map, .nil_default = true, .element = &kConfigImagePlatformElement},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields2},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "max_concurrent_downloads", .kind = Kind::integer, .built_in = 3},
   {.name = "concurrent_layer_fetch_buffer", .kind = Kind::integer},
   {.name = "image_pull_progress_timeout", .kind = Kind::string, .built_in = "5m0s"},
@@ -2181,8 +2181,8 @@ constexpr std::array<Type, 8> kConfigCniConfigFields5{{
 
 // cri.v1.runtime; 2.1.0
 constexpr std::array<Type, 20> kCriRuntimeFields3{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields6},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields5},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields6},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields5},
   {.name = "enable_selinux", .kind = Kind::boolean},
   {.name = "selinux_category_range", .kind = Kind::integer, .built_in = 1024},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
@@ -2340,8 +2340,8 @@ constexpr std::array<Type, 4> kConfigContainerdConfigFields7{{
 
 // cri.v1.runtime; 2.1.9 to 2.2.2
 constexpr std::array<Type, 20> kCriRuntimeFields4{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields7},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields5},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields7},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields5},
   {.name = "enable_selinux", .kind = Kind::boolean},
   {.name = "selinux_category_range", .kind = Kind::integer, .built_in = 1024},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
@@ -2521,7 +2521,7 @@ constexpr std::array<Type, 13> kCriImagesFields3{{
   {.name = "pinned_images", .kind = Kind::map, .element = &kStringElement, .entries = kPinnedImagesEntries2},
   {.name = "runtime_platforms", .kind = Kind::map, .nil_default = true, .element = &kConfigImagePlatformElement},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields3},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "max_concurrent_downloads", .kind = Kind::integer, .built_in = 3},
   {.name = "concurrent_layer_fetch_buffer", .kind = Kind::integer},
   {.name = "image_pull_progress_timeout", .kind = Kind::string, .built_in = "5m0s"},
@@ -2693,7 +2693,7 @@ constexpr std::array<Type, 13> kCriImagesFields4{{
   {.name = "pinned_images", .kind = Kind::map, .element = &kStringElement, .entries = kPinnedImagesEntries2},
   {.name = "runtime_platforms", .kind = Kind::map, .nil_default = true, .element = &kConfigImagePlatformElement},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields2},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "max_concurrent_downloads", .kind = Kind::integer, .built_in = 3},
   {.name = "concurrent_layer_fetch_buffer", .kind = Kind::integer},
   {.name = "image_pull_progress_timeout", .kind = Kind::string, .built_in = "5m0s"},
@@ -2737,8 +2737,8 @@ constexpr std::array<PluginType, 26> kPlugins16{{
 
 // cri.v1.runtime; 2.2.7
 constexpr std::array<Type, 22> kCriRuntimeFields5{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields7},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields5},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields7},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields5},
   {.name = "enable_selinux", .kind = Kind::boolean},
   {.name = "selinux_category_range", .kind = Kind::integer, .built_in = 1024},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
@@ -2935,7 +2935,7 @@ constexpr std::array<Type, 13> kCriImagesFields5{{
   {.name = "pinned_images", .kind = Kind::map, .element = &kStringElement, .entries = kPinnedImagesEntries3},
   {.name = "runtime_platforms", .kind = Kind::map, .nil_default = true, .element = &kConfigImagePlatformElement},
   {.name = "registry", .kind = Kind::table, .fields = kConfigRegistryFields2},
-  {.name = "image_decryption", .kind = Kind::table, .fields = kConfigImageDecryptionFields},
+  {.name = "image_decryption", .kind = Kind::table, .embedded = true, .fields = kConfigImageDecryptionFields},
   {.name = "max_concurrent_downloads", .kind = Kind::integer, .built_in = 3},
   {.name = "concurrent_layer_fetch_buffer", .kind = Kind::integer},
   {.name = "image_pull_progress_timeout", .kind = Kind::string, .built_in = "5m0s"},
@@ -2949,8 +2949,8 @@ constexpr Type kCriImages5{.kind = Kind::table, .pointer = true, .fields = kCriI
 
 // cri.v1.runtime; 2.3.0
 constexpr std::array<Type, 22> kCriRuntimeFields6{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields7},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields5},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields7},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields5},
   {.name = "enable_selinux", .kind = Kind::boolean},
   {.name = "selinux_category_range", .kind = Kind::integer, .built_in = 1024},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
@@ -3143,8 +3143,8 @@ constexpr std::array<std::string_view, 6> kMigrations2{
 
 // cri.v1.runtime; 2.3.4
 constexpr std::array<Type, 24> kCriRuntimeFields7{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields7},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields5},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields7},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields5},
   {.name = "enable_selinux", .kind = Kind::boolean},
   {.name = "selinux_category_range", .kind = Kind::integer, .built_in = 1024},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
@@ -3278,8 +3278,8 @@ constexpr std::array<Type, 4> kConfigContainerdConfigFields8{{
 
 // cri.v1.runtime; from 2.4.0-beta.0
 constexpr std::array<Type, 23> kCriRuntimeFields8{{
-  {.name = "containerd", .kind = Kind::table, .fields = kConfigContainerdConfigFields8},
-  {.name = "cni", .kind = Kind::table, .fields = kConfigCniConfigFields5},
+  {.name = "containerd", .kind = Kind::table, .embedded = true, .fields = kConfigContainerdConfigFields8},
+  {.name = "cni", .kind = Kind::table, .embedded = true, .fields = kConfigCniConfigFields5},
   {.name = "enable_selinux", .kind = Kind::boolean},
   {.name = "selinux_category_range", .kind = Kind::integer, .built_in = 1024},
   {.name = "max_container_log_line_size", .kind = Kind::integer, .built_in = 16384},
