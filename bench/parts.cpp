@@ -16,13 +16,11 @@ namespace {
 
 using namespace ctkit;
 
-constexpr std::array kReleases = {
-    "1.5.18", "1.6.39", "1.7.27", "2.0.11", "2.1.9", "2.2.7", "2.3.4", "2.4.0-beta.0"};
+constexpr std::array kReleases = {"1.5.18", "1.6.39", "1.7.27", "2.0.11", "2.1.9", "2.2.7", "2.3.4", "2.4.0-beta.0"};
 const std::string kConfig = "/etc/containerd/config.toml";
 
 engine::containerd::ContainerdEngine make_engine(std::string_view release) {
-  auto known =
-      engine::containerd::find_release(engine::containerd::Release::parse(release).value());
+  auto known = engine::containerd::find_release(engine::containerd::Release::parse(release).value());
   return {{.known = std::move(known.value())}, {}};
 }
 
@@ -32,8 +30,7 @@ void add_gpu_node(test::MemoryFiles& files) {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
     if (!entry.is_regular_file()) continue;
     std::ifstream file(entry.path());
-    files.add_file(entry.path().string().substr(root.size()),
-                   std::string(std::istreambuf_iterator<char>(file), {}));
+    files.add_file(entry.path().string().substr(root.size()), std::string(std::istreambuf_iterator<char>(file), {}));
   }
 }
 
@@ -43,8 +40,8 @@ void add_drop_ins(test::MemoryFiles& files, long count) {
   for (long i = 0; i < count; ++i) {
     const std::string name = std::to_string(10000 + i);
     files.add_file("/etc/containerd/conf.d/" + name + ".toml",
-                   "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"r" +
-                       name + ".example\"]\nendpoint = [\"https://r" + name + ".example\"]\n");
+                   "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry.mirrors.\"r" + name +
+                       ".example\"]\nendpoint = [\"https://r" + name + ".example\"]\n");
   }
 }
 
@@ -55,18 +52,14 @@ std::string whole_config() {
 }
 
 void read_whole_config(benchmark::State& state) {
-  static constexpr std::array kDialects = {&engine::kGoToml18,
-                                           &engine::kGoToml19,
-                                           &engine::kGoToml22,
-                                           &engine::kGoToml23,
-                                           &engine::kGoToml24};
+  static constexpr std::array kDialects = {
+      &engine::kGoToml18, &engine::kGoToml19, &engine::kGoToml22, &engine::kGoToml23, &engine::kGoToml24};
   const std::string text = whole_config();
   const engine::TomlDialect& dialect = *kDialects.at(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state)
     benchmark::DoNotOptimize(read_toml(text, kConfig, dialect));
-  state.SetLabel(
-      std::array{"go-toml 1.8", "go-toml 1.9", "go-toml 2.2", "go-toml 2.3", "go-toml 2.4"}.at(
-          static_cast<std::size_t>(state.range(0))));
+  state.SetLabel(std::array{"go-toml 1.8", "go-toml 1.9", "go-toml 2.2", "go-toml 2.3", "go-toml 2.4"}.at(
+      static_cast<std::size_t>(state.range(0))));
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
 }
 BENCHMARK(read_whole_config)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
@@ -90,10 +83,8 @@ void effective_of_gpu_node(benchmark::State& state, const char* release, bool wi
 }
 BENCHMARK_CAPTURE(effective_of_gpu_node, 1.7.27, "1.7.27", false)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(effective_of_gpu_node, 2.1.9, "2.1.9", false)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(effective_of_gpu_node, 1.7.27_with_events, "1.7.27", true)
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(effective_of_gpu_node, 2.1.9_with_events, "2.1.9", true)
-    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(effective_of_gpu_node, 1.7.27_with_events, "1.7.27", true)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(effective_of_gpu_node, 2.1.9_with_events, "2.1.9", true)->Unit(benchmark::kMicrosecond);
 
 void print_gpu_node(benchmark::State& state, const char* release) {
   const auto engine = make_engine(release);

@@ -48,9 +48,7 @@ bool is_useful(const CompatNote& note, std::string_view library, const HostVersi
 
 }  // namespace
 
-CompatChoice choose_compat_folder(const Tree& container,
-                                  std::string_view folder,
-                                  const HostVersions& host) {
+CompatChoice choose_compat_folder(const Tree& container, std::string_view folder, const HostVersions& host) {
   constexpr std::string_view kLibrary = "libcuda.so.";
   CompatChoice choice;
   RealPaths paths(container);
@@ -63,14 +61,12 @@ CompatChoice choose_compat_folder(const Tree& container,
   }
   if (libraries.empty()) return choice;
   if (libraries.size() > 1) {
-    choice.warnings.push_back("there is more than one CUDA compat library in '" + real->path +
-                              "'; none is used");
+    choice.warnings.push_back("there is more than one CUDA compat library in '" + real->path + "'; none is used");
     return choice;
   }
   const std::string_view version = base_name(libraries.front()).substr(kLibrary.size());
   CompatNote note;
-  const auto section =
-      read_elf_section(container, libraries.front(), ".note.cuda.fwd_compatibility");
+  const auto section = read_elf_section(container, libraries.front(), ".note.cuda.fwd_compatibility");
   if (!section) choice.warnings.push_back(section.error().message);
   const bool useful = section && parse_compat_note(*section, note)
                           ? is_useful(note, version, host)

@@ -32,8 +32,6 @@ struct CompatChoice {
   std::string folder = {};
   std::vector<std::string> warnings = {};
 };
-CompatChoice choose_compat_folder(const Tree& container,
-                                  std::string_view folder,
-                                  const HostVersions& host);
+CompatChoice choose_compat_folder(const Tree& container, std::string_view folder, const HostVersions& host);
 
 }  // namespace ctkit::cdi

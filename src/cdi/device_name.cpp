@@ -31,16 +31,14 @@ Kind split_kind(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size())
     return {.class_name = std::string(text)};
-  return {.vendor = std::string(text.substr(0, slash)),
-          .class_name = std::string(text.substr(slash + 1))};
+  return {.vendor = std::string(text.substr(0, slash)), .class_name = std::string(text.substr(slash + 1))};
 }
 
 std::string check_vendor_or_class(std::string_view name, bool dots) {
   if (name.empty()) return "it is empty";
   if (!is_ascii_letter(name.front())) return "it should start with a letter";
   if (!inside_is(name, dots ? "_-." : "_-"))
-    return "inside it only letters, digits and " + std::string(dots ? "_-." : "_-") +
-           " are allowed";
+    return "inside it only letters, digits and " + std::string(dots ? "_-." : "_-") + " are allowed";
   if (!is_alphanumeric(name.back())) return "it should end with a letter or digit";
   return "";
 }
@@ -56,14 +54,13 @@ std::string check_device_name(std::string_view name) {
 Result<Kind> parse_kind(std::string_view text) {
   Kind kind = split_kind(text);
   for (const std::string* part : {&kind.vendor, &kind.class_name}) {
-    const std::string_view what =
-        part == &kind.vendor ? "the vendor of the kind" : "the class of the kind";
+    const std::string_view what = part == &kind.vendor ? "the vendor of the kind" : "the class of the kind";
     if (const std::string why = check_vendor_or_class(*part, true); !why.empty()) {
       return std::unexpected(bad_name(text, std::string(what) + ": " + why));
     }
     if (part->size() == 1) {
-      return std::unexpected(bad_name(
-          text, std::string(what) + " is one letter: that crashes containerd's CDI library"));
+      return std::unexpected(
+          bad_name(text, std::string(what) + " is one letter: that crashes containerd's CDI library"));
     }
   }
   return kind;
@@ -75,8 +72,7 @@ std::string to_string(const Kind& kind) {
 
 Result<DeviceName> parse_device_name(std::string_view text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos)
-    return std::unexpected(bad_name(text, "it is not vendor/class=name"));
+  if (equals == std::string_view::npos) return std::unexpected(bad_name(text, "it is not vendor/class=name"));
   auto kind = parse_kind(text.substr(0, equals));
   if (!kind) return std::unexpected(kind.error());
   const std::string_view name = text.substr(equals + 1);

@@ -44,9 +44,7 @@ struct Layout {
     }
     return value;
   }
-  std::uint64_t word(std::string_view bytes, std::size_t at) const {
-    return number(bytes, at, wide ? 8 : 4);
-  }
+  std::uint64_t word(std::string_view bytes, std::size_t at) const { return number(bytes, at, wide ? 8 : 4); }
 };
 
 class ElfFile {
@@ -74,16 +72,14 @@ class ElfFile {
     if (entry < (wide ? 64U : 40U)) return std::unexpected(bad(path_, "section headers too small"));
     const auto bytes = tree_.read(path_, table, std::min<std::size_t>(entry * count, kMostTable));
     if (!bytes) return std::unexpected(bytes.error());
-    if (bytes->size() < entry * count)
-      return std::unexpected(bad(path_, "the section headers are cut off"));
+    if (bytes->size() < entry * count) return std::unexpected(bad(path_, "the section headers are cut off"));
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::string_view one = std::string_view(*bytes).substr(i * entry, entry);
-      sections_.push_back(
-          {.name = static_cast<std::uint32_t>(layout_.number(one, 0, 4)),
-           .type = static_cast<std::uint32_t>(layout_.number(one, 4, 4)),
-           .offset = layout_.word(one, wide ? 24 : 16),
-           .size = layout_.word(one, wide ? 32 : 20),
-           .link = static_cast<std::uint32_t>(layout_.number(one, wide ? 40 : 24, 4))});
+      sections_.push_back({.name = static_cast<std::uint32_t>(layout_.number(one, 0, 4)),
+                           .type = static_cast<std::uint32_t>(layout_.number(one, 4, 4)),
+                           .offset = layout_.word(one, wide ? 24 : 16),
+                           .size = layout_.word(one, wide ? 32 : 20),
+                           .link = static_cast<std::uint32_t>(layout_.number(one, wide ? 40 : 24, 4))});
     }
     return {};
   }
@@ -92,25 +88,19 @@ class ElfFile {
   const std::vector<Section>& sections() const { return sections_; }
 
   Result<std::string> bytes_of(const Section& section, std::size_t most) const {
-    return tree_.read(path_,
-                      section.offset,
-                      static_cast<std::size_t>(std::min<std::uint64_t>(section.size, most)));
+    return tree_.read(path_, section.offset, static_cast<std::size_t>(std::min<std::uint64_t>(section.size, most)));
   }
 
   /// The text at the offset of a string table.
   std::string text_at(std::size_t table, std::uint64_t offset) const {
     if (table >= sections_.size() || offset >= sections_[table].size) return "";
     const std::uint64_t left = sections_[table].size - offset;
-    const auto bytes =
-        tree_.read(path_,
-                   sections_[table].offset + offset,
-                   static_cast<std::size_t>(std::min<std::uint64_t>(left, kLongestName)));
+    const auto bytes = tree_.read(
+        path_, sections_[table].offset + offset, static_cast<std::size_t>(std::min<std::uint64_t>(left, kLongestName)));
     return bytes ? bytes->substr(0, bytes->find('\0')) : "";
   }
 
-  std::string name_of(const Section& section) const {
-    return text_at(names_section_, section.name);
-  }
+  std::string name_of(const Section& section) const { return text_at(names_section_, section.name); }
 
  private:
   const Tree& tree_;
@@ -142,9 +132,7 @@ Result<std::string> read_soname(const Tree& tree, std::string_view path) {
   return "";
 }
 
-Result<std::string> read_elf_section(const Tree& tree,
-                                     std::string_view path,
-                                     std::string_view name) {
+Result<std::string> read_elf_section(const Tree& tree, std::string_view path, std::string_view name) {
   ElfFile file(tree, path);
   if (auto opened = file.open(); !opened) return std::unexpected(opened.error());
   for (const Section& section : file.sections()) {

@@ -14,8 +14,6 @@ engine::Result<std::string> read_soname(const Tree& tree, std::string_view path)
 
 /// The bytes of a section by its name, at most 64 KiB of them, "" if there is no such section.
 /// Fails as `read_soname`.
-engine::Result<std::string> read_elf_section(const Tree& tree,
-                                             std::string_view path,
-                                             std::string_view name);
+engine::Result<std::string> read_elf_section(const Tree& tree, std::string_view path, std::string_view name);
 
 }  // namespace ctkit::cdi

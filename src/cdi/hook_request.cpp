@@ -65,8 +65,7 @@ class Parser {
     request_.name = arguments_[at_++];
     const auto known = std::ranges::find(kHooks, request_.name, &HookName::name);
     request_.hook = known == kHooks.end() ? ContainerHook::unsupported : known->hook;
-    if (request_.hook == ContainerHook::unsupported || request_.hook == ContainerHook::noop)
-      return request_;
+    if (request_.hook == ContainerHook::unsupported || request_.hook == ContainerHook::noop) return request_;
     while (at_ < arguments_.size()) {
       const std::string& word = arguments_[at_++];
       if (word == "--") break;
@@ -145,8 +144,7 @@ class Parser {
       return std::unexpected(mistake("'" + mode_ + "' is no octal mode"));
     }
     request_.mode = mode;
-    if (std::ranges::any_of(request_.paths, is_blank))
-      return std::unexpected(mistake("paths must not be empty"));
+    if (std::ranges::any_of(request_.paths, is_blank)) return std::unexpected(mistake("paths must not be empty"));
     return {};
   }
 
@@ -165,12 +163,10 @@ Result<HookRequest> parse_hook_command(std::span<const std::string> arguments) {
 Result<LinkWords> parse_link(std::string_view text) {
   constexpr std::string_view kSeparator = "::";
   const std::size_t at = text.find(kSeparator);
-  if (at == std::string_view::npos ||
-      text.find(kSeparator, at + kSeparator.size()) != std::string_view::npos) {
+  if (at == std::string_view::npos || text.find(kSeparator, at + kSeparator.size()) != std::string_view::npos) {
     return std::unexpected(mistake("invalid symlink specification " + std::string(text)));
   }
-  return LinkWords{.target = std::string(text.substr(0, at)),
-                   .link = std::string(text.substr(at + kSeparator.size()))};
+  return LinkWords{.target = std::string(text.substr(0, at)), .link = std::string(text.substr(at + kSeparator.size()))};
 }
 
 }  // namespace ctkit::cdi

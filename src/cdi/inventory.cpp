@@ -41,8 +41,7 @@ constexpr std::array<std::string_view, 7> kBinaries = {"nvidia-smi",
                                                        "nvidia-cuda-mps-server",
                                                        "nvidia-imex",
                                                        "nvidia-imex-ctl"};
-constexpr std::array<std::string_view, 2> kSockets = {"nvidia-persistenced/socket",
-                                                      "nvidia-fabricmanager/socket"};
+constexpr std::array<std::string_view, 2> kSockets = {"nvidia-persistenced/socket", "nvidia-fabricmanager/socket"};
 constexpr std::string_view kMpsFolder = "/tmp/nvidia-mps";
 
 Error not_ready(std::string message, std::string hint = "") {
@@ -53,10 +52,8 @@ Error not_ready(std::string message, std::string hint = "") {
 
 /// Whether it is two or more numbers with dots between them.
 bool is_version(std::string_view text) {
-  if (text.find('.') == std::string_view::npos || text.front() == '.' || text.back() == '.')
-    return false;
-  return text.find_first_not_of("0123456789.") == std::string_view::npos &&
-         text.find("..") == std::string_view::npos;
+  if (text.find('.') == std::string_view::npos || text.front() == '.' || text.back() == '.') return false;
+  return text.find_first_not_of("0123456789.") == std::string_view::npos && text.find("..") == std::string_view::npos;
 }
 
 class Search {
@@ -105,10 +102,8 @@ class Search {
     for (const std::string_view library : {"libnvidia-ml.so", "libcuda.so"}) {
       const std::string prefix = std::string(library) + ".";
       for (const std::string& path : libraries(prefix + "1")) {
-        const std::string_view suffix =
-            base_name(path).substr(std::min(prefix.size(), base_name(path).size()));
-        if (base_name(path).starts_with(prefix) && !suffix.empty() && is_version(suffix))
-          return std::string(suffix);
+        const std::string_view suffix = base_name(path).substr(std::min(prefix.size(), base_name(path).size()));
+        if (base_name(path).starts_with(prefix) && !suffix.empty() && is_version(suffix)) return std::string(suffix);
       }
     }
     for (const std::string_view library : {"libcuda.so.", "libnvidia-ml.so."}) {
@@ -144,9 +139,7 @@ class Search {
 
 /// `target::link` for the library: links that programs want and packages forget, then SONAME and
 /// development link if the root has them as links.
-std::vector<std::string> links_of(const std::string& path,
-                                  Search& search,
-                                  std::vector<std::string>& warnings) {
+std::vector<std::string> links_of(const std::string& path, Search& search, std::vector<std::string>& warnings) {
   const std::string folder(folder_of(path));
   const std::string name(base_name(path));
   std::vector<std::string> links;
@@ -155,8 +148,7 @@ std::vector<std::string> links_of(const std::string& path,
   };
   if (name.starts_with("libcuda.so.")) add("libcuda.so.1", "libcuda.so");
   if (name.starts_with("libGLX_nvidia.so.")) add(name, "libGLX_indirect.so.0");
-  if (name.starts_with("libnvidia-opticalflow.so."))
-    add("libnvidia-opticalflow.so.1", "libnvidia-opticalflow.so");
+  if (name.starts_with("libnvidia-opticalflow.so.")) add("libnvidia-opticalflow.so.1", "libnvidia-opticalflow.so");
   const auto soname = read_soname(search.paths().tree(), path);
   if (!soname) {
     warnings.push_back("'" + path + "': " + soname.error().message);
@@ -167,8 +159,7 @@ std::vector<std::string> links_of(const std::string& path,
   const std::size_t so = name.find(".so.");
   if (so != std::string::npos) {
     const std::string development = name.substr(0, so + 3);
-    if (development != target && search.is_link(join(folder, development)))
-      add(target, development);
+    if (development != target && search.is_link(join(folder, development))) add(target, development);
   }
   return links;
 }
@@ -183,14 +174,12 @@ void find_libraries(Search& search, Inventory& inventory) {
   }
   std::vector<std::string> folders;
   for (const std::string& folder : inventory.library_folders) {
-    if (!folder.empty())
-      folders.push_back(folder);  // the root of a driver container is no library folder
+    if (!folder.empty()) folders.push_back(folder);  // the root of a driver container is no library folder
   }
   for (const std::string& folder : inventory.library_folders)
     folders.push_back(join(folder, "vdpau"));
   std::vector<std::string> found;
-  for (const std::string& pattern :
-       {"*.so." + inventory.version, std::string("libnvidia-nvvm70.so.*")}) {
+  for (const std::string& pattern : {"*.so." + inventory.version, std::string("libnvidia-nvvm70.so.*")}) {
     for (const std::string& folder : folders) {
       for (const std::string& path : search.glob(folder, pattern))
         search.add_end(found, path);
@@ -212,8 +201,7 @@ void find_binaries(Search& search, Inventory& inventory) {
     for (const std::string_view folder : kBinaryFolders) {
       const std::string path = join(folder, name);
       const auto status = search.paths().tree().follow(path);
-      if (!status || status->kind == FileKind::folder || (status->mode & kExecutable) == 0)
-        continue;
+      if (!status || status->kind == FileKind::folder || (status->mode & kExecutable) == 0) continue;
       inventory.binaries.push_back(search.file(path));
       break;
     }
@@ -225,14 +213,12 @@ void find_firmware(Search& search, Inventory& inventory, const InventoryRequest&
   const std::string base = "/lib/firmware";
   std::vector<std::string> folders;
   if (!request.firmware_folder.empty()) folders.push_back(clean(request.firmware_folder));
-  if (!request.kernel_release.empty())
-    folders.push_back(base + "/updates/" + request.kernel_release);
+  if (!request.kernel_release.empty()) folders.push_back(base + "/updates/" + request.kernel_release);
   folders.push_back(base + "/updates");
   if (!request.kernel_release.empty()) folders.push_back(base + "/" + request.kernel_release);
   folders.push_back(base);
   for (const std::string& folder : folders) {
-    for (const std::string& path :
-         search.glob(folder + "/nvidia/" + inventory.version, "gsp*.bin")) {
+    for (const std::string& path : search.glob(folder + "/nvidia/" + inventory.version, "gsp*.bin")) {
       inventory.firmware.push_back(search.file(path));
     }
   }
@@ -252,8 +238,7 @@ void find_sockets(Search& search, Inventory& inventory) {
 }
 
 bool is_switch_node(std::string_view name) {
-  return name.starts_with("nvidia-fs") || name.starts_with("nvidia-nvswitch") ||
-         name.starts_with("nvidia-nvlink");
+  return name.starts_with("nvidia-fs") || name.starts_with("nvidia-nvswitch") || name.starts_with("nvidia-nvlink");
 }
 
 std::vector<DriverNode> find_nodes(const Tree& tree) {
@@ -277,13 +262,11 @@ std::vector<DriverNode> find_nodes(const Tree& tree) {
         if (!matches(name, place.pattern) || is_switch_node(name)) continue;
         const std::string path = join(folder, name);
         const auto status = tree.look(path);
-        if (status && status->kind == FileKind::character_device)
-          nodes.push_back({.path = path, .status = *status});
+        if (status && status->kind == FileKind::character_device) nodes.push_back({.path = path, .status = *status});
       }
     }
   }
-  std::ranges::sort(
-      nodes, {}, [](const DriverNode& node) { return std::tuple(depth_of(node.path), node.path); });
+  std::ranges::sort(nodes, {}, [](const DriverNode& node) { return std::tuple(depth_of(node.path), node.path); });
   return nodes;
 }
 
@@ -298,8 +281,7 @@ std::string parse_module_version(std::string_view text) {
   // platform behind "for".
   const std::size_t line_at = text.find("NVRM version:");
   if (line_at == std::string_view::npos) return "";
-  std::string_view line =
-      text.substr(line_at, std::min(text.find('\n', line_at), text.size()) - line_at);
+  std::string_view line = text.substr(line_at, std::min(text.find('\n', line_at), text.size()) - line_at);
   while (!line.empty()) {
     const std::size_t end = std::min(line.find_first_of(" \t"), line.size());
     const std::string_view word = line.substr(0, end);
@@ -309,24 +291,21 @@ std::string parse_module_version(std::string_view text) {
   return "";
 }
 
-Result<Inventory> take_inventory(const Tree& driver_root,
-                                 const Tree& dev_root,
-                                 const InventoryRequest& request) {
+Result<Inventory> take_inventory(const Tree& driver_root, const Tree& dev_root, const InventoryRequest& request) {
   Inventory inventory{.nodes = find_nodes(dev_root)};
   if (inventory.nodes.empty()) {
-    return std::unexpected(not_ready("there are no NVIDIA device nodes",
-                                     "load the kernel modules, or check the device root"));
+    return std::unexpected(
+        not_ready("there are no NVIDIA device nodes", "load the kernel modules, or check the device root"));
   }
   Search search(driver_root, request.root_is_host);
   inventory.version = search.version();
   if (inventory.version.empty()) {
-    return std::unexpected(
-        not_ready("it has neither libcuda nor libnvidia-ml", "check the driver root"));
+    return std::unexpected(not_ready("it has neither libcuda nor libnvidia-ml", "check the driver root"));
   }
   if (!request.module_version.empty() && request.module_version != inventory.version) {
-    return std::unexpected(not_ready("the kernel module is " + request.module_version +
-                                         ", the libraries are " + inventory.version,
-                                     "unload the old module, or reboot"));
+    return std::unexpected(
+        not_ready("the kernel module is " + request.module_version + ", the libraries are " + inventory.version,
+                  "unload the old module, or reboot"));
   }
   find_libraries(search, inventory);
   find_binaries(search, inventory);

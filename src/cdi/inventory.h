@@ -36,9 +36,8 @@ struct DriverNode {
 
 /// What is in a driver root and its device root, in the order of the search.
 struct Inventory {
-  std::string version = {};  ///< of the libraries, such as 580.95.05
-  std::vector<std::string> library_folders =
-      {};  ///< that hold libraries of this version; "" is the root itself
+  std::string version = {};                       ///< of the libraries, such as 580.95.05
+  std::vector<std::string> library_folders = {};  ///< that hold libraries of this version; "" is the root itself
   std::vector<DriverLibrary> libraries = {};
   std::vector<DriverFile> binaries = {};
   std::vector<DriverFile> firmware = {};

@@ -12,8 +12,7 @@ namespace ctkit::cdi {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-constexpr std::size_t kMostFiles =
-    1000;  // more is no configuration, but an attempt to keep us busy
+constexpr std::size_t kMostFiles = 1000;  // more is no configuration, but an attempt to keep us busy
 
 #if defined(__x86_64__)
 constexpr std::string_view kTriplet = "x86_64-linux-gnu";
@@ -44,13 +43,11 @@ std::string_view trim(std::string_view text) {
 /// The files that an include's pattern names; a `*` in a folder's name is not followed.
 std::vector<std::string> included(const Tree& container, std::string_view pattern) {
   std::vector<std::string> files;
-  const std::string path =
-      pattern.starts_with('/') ? std::string(pattern) : "/etc/" + std::string(pattern);
+  const std::string path = pattern.starts_with('/') ? std::string(pattern) : "/etc/" + std::string(pattern);
   const auto names = container.names_in(folder_of(path));
   if (!names) return files;
   for (const std::string& name : *names) {
-    if (matches(name, base_name(path)) &&
-        !(name.starts_with('.') && !base_name(path).starts_with('.'))) {
+    if (matches(name, base_name(path)) && !(name.starts_with('.') && !base_name(path).starts_with('.'))) {
       files.push_back(join(folder_of(path), name));
     }
   }

@@ -17,11 +17,7 @@ constexpr std::array<LevelRules, 8> kLevels = {{
     {.level = v0_8_1, .name = "0.8.1", .newest_version = "0.8.0"},
     {.level = v1_0_0, .name = "1.0.0", .newest_version = "1.0.0", .wants_devices = true},
     {.level = v1_0_1, .name = "1.0.1", .newest_version = "1.0.0", .wants_devices = true},
-    {.level = v1_1_0,
-     .name = "1.1.0",
-     .newest_version = "1.1.0",
-     .wants_devices = true,
-     .root_clos = true},
+    {.level = v1_1_0, .name = "1.1.0", .newest_version = "1.1.0", .wants_devices = true, .root_clos = true},
     {.level = v1_1_1_pre,
      .name = "1.1.1-pre",
      .newest_version = "1.1.0",
@@ -76,8 +72,7 @@ std::optional<Level> level_of_containerd(int major, int minor, int patch) {
   if (std::tuple(major, minor) > kNewest) return std::nullopt;
   std::optional<Level> level;
   for (const Row& row : kReleases) {
-    if (std::tuple(row.major, row.minor, row.patch) <= std::tuple(major, minor, patch))
-      level = row.level;
+    if (std::tuple(row.major, row.minor, row.patch) <= std::tuple(major, minor, patch)) level = row.level;
   }
   return level;
 }

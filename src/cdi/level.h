@@ -20,8 +20,7 @@ struct LevelRules {
   bool wants_devices = false;            ///< a spec without devices is invalid
   bool root_clos = false;                ///< closID "/" is allowed
   bool no_permissions = false;           ///< device node permission "none" is allowed
-  bool no_folders_means_usual =
-      false;  ///< an empty list of spec folders stands for the default ones
+  bool no_folders_means_usual = false;   ///< an empty list of spec folders stands for the default ones
 };
 
 /// All levels, oldest first.

@@ -35,18 +35,15 @@ std::vector<std::uint32_t> groups_of(const std::vector<DriverNode>& nodes) {
   constexpr unsigned kEverybody = 06;
   std::set<std::uint32_t> groups;
   for (const DriverNode& node : nodes) {
-    if ((node.status.mode & kEverybody) != kEverybody && node.status.gid != 0)
-      groups.insert(node.status.gid);
+    if ((node.status.mode & kEverybody) != kEverybody && node.status.gid != 0) groups.insert(node.status.gid);
   }
   return {groups.begin(), groups.end()};
 }
 
 Hook make_hook(const ManagementRequest& request, std::vector<std::string> args) {
   args.insert(args.begin(), "nvidia-cdi-hook");
-  return {.name = "createContainer",
-          .path = request.hook_path,
-          .args = std::move(args),
-          .env = {"NVIDIA_CTK_DEBUG=false"}};
+  return {
+      .name = "createContainer", .path = request.hook_path, .args = std::move(args), .env = {"NVIDIA_CTK_DEBUG=false"}};
 }
 
 std::vector<Hook> make_hooks(const Inventory& inventory, const ManagementRequest& request) {
@@ -60,8 +57,7 @@ std::vector<Hook> make_hooks(const Inventory& inventory, const ManagementRequest
     const std::string folder(folder_of(library.path));
     const std::string_view name = base_name(library.path);
     // lib?*.so*
-    const bool named_so =
-        name.starts_with("lib") && name.size() > 3 && name.find(".so", 4) != std::string_view::npos;
+    const bool named_so = name.starts_with("lib") && name.size() > 3 && name.find(".so", 4) != std::string_view::npos;
     if (named_so && std::ranges::find(folders, folder) == folders.end()) folders.push_back(folder);
   }
   std::vector<Hook> hooks;
@@ -69,8 +65,7 @@ std::vector<Hook> make_hooks(const Inventory& inventory, const ManagementRequest
     links.insert(links.begin(), "create-symlinks");
     hooks.push_back(make_hook(request, std::move(links)));
   }
-  hooks.push_back(
-      make_hook(request, {"enable-cuda-compat", "--host-driver-version=" + inventory.version}));
+  hooks.push_back(make_hook(request, {"enable-cuda-compat", "--host-driver-version=" + inventory.version}));
   if (!folders.empty()) {
     std::vector<std::string> args = {"update-ldcache"};
     for (std::string& folder : folders) {
@@ -86,12 +81,8 @@ std::vector<Mount> make_mounts(const Inventory& inventory, const ManagementReque
   const std::vector<std::string> kReadOnly = {"ro", "nosuid", "nodev", "rbind", "rprivate"};
   const std::vector<std::string> kSocket = {"nosuid", "nodev", "rbind", "rprivate", "noexec"};
   std::vector<Mount> mounts;
-  const auto add = [&](const std::string& source,
-                       const std::string& path,
-                       const std::vector<std::string>& options) {
-    mounts.push_back({.host_path = below(request.driver_root, source),
-                      .container_path = path,
-                      .options = options});
+  const auto add = [&](const std::string& source, const std::string& path, const std::vector<std::string>& options) {
+    mounts.push_back({.host_path = below(request.driver_root, source), .container_path = path, .options = options});
   };
   for (const DriverLibrary& library : inventory.libraries)
     add(library.path, library.path, kReadOnly);
@@ -101,9 +92,8 @@ std::vector<Mount> make_mounts(const Inventory& inventory, const ManagementReque
     add(file.source, file.path, kReadOnly);
   for (const DriverFile& file : inventory.sockets)
     add(file.source, file.path, kSocket);
-  std::ranges::stable_sort(mounts, {}, [](const Mount& mount) {
-    return std::tuple(depth_of(mount.container_path), mount.container_path);
-  });
+  std::ranges::stable_sort(
+      mounts, {}, [](const Mount& mount) { return std::tuple(depth_of(mount.container_path), mount.container_path); });
   return mounts;
 }
 

@@ -18,8 +18,7 @@ Result<json> parse_first(std::string_view text, const char* what) {
   nlohmann::detail::json_sax_dom_parser<json> reader(value, false);
   json::sax_parse(text, &reader, json::input_format_t::json, false);
   if (reader.is_errored() || !value.is_object()) {
-    return std::unexpected(
-        Error{.code = ErrorCode::usage, .message = std::string(what) + " is no JSON object"});
+    return std::unexpected(Error{.code = ErrorCode::usage, .message = std::string(what) + " is no JSON object"});
   }
   return value;
 }
@@ -48,9 +47,8 @@ Result<std::string> container_root(const ContainerState& state, std::string_view
   std::string path(root_path);
   if (!path.empty() && !path.starts_with('/')) path = join(state.bundle, path);
   if (path.empty() || clean(path) == "/") {
-    return std::unexpected(Error{.code = ErrorCode::usage,
-                                 .message = "the container has no root of its own",
-                                 .where = path});
+    return std::unexpected(
+        Error{.code = ErrorCode::usage, .message = "the container has no root of its own", .where = path});
   }
   return path;
 }

@@ -35,15 +35,12 @@ Result<RealPath> RealPaths::resolve(std::string_view path, int& links) {
   if (!status) return std::unexpected(status.error());
   if (status->kind != FileKind::link)
     return RealPath{.path = here, .through_absolute_link = folder.through_absolute_link};
-  if (++links > kMostLinks)
-    return std::unexpected(Error{.message = "too many links", .where = std::string(path)});
+  if (++links > kMostLinks) return std::unexpected(Error{.message = "too many links", .where = std::string(path)});
   const auto target = tree_.target_of(here);
   if (!target) return std::unexpected(target.error());
   const bool absolute = target->starts_with('/');
   auto end = resolve(clean(absolute ? *target : join(folder.path, *target)), links);
-  if (end)
-    end->through_absolute_link =
-        end->through_absolute_link || absolute || folder.through_absolute_link;
+  if (end) end->through_absolute_link = end->through_absolute_link || absolute || folder.through_absolute_link;
   return end;
 }
 

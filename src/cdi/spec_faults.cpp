@@ -12,8 +12,7 @@ namespace {
 std::string mender_of(const Staleness& row) {
   if (base_name(row.file).starts_with("k8s.device-plugin."))
     return "restart the device plugin: it writes its spec at its start only";
-  if (row.kind.starts_with("management.nvidia.com/"))
-    return "write it anew with `ctkit cdi generate`";
+  if (row.kind.starts_with("management.nvidia.com/")) return "write it anew with `ctkit cdi generate`";
   return "let its writer write it anew";
 }
 
@@ -22,32 +21,25 @@ std::string or_none(const std::string& version) {
 }
 
 SpecFault stale_fault(const Staleness& row) {
-  std::string message =
-      row.state == SpecState::missing
-          ? "it mounts '" + row.missing.front() +
-                "', which is not there: no container starts with it"
-          : "it is of driver " + row.spec_version + ", the loaded module is " + row.module_version;
-  message += " (spec " + or_none(row.spec_version) + ", libraries " + or_none(row.library_version) +
-             ", module " + or_none(row.module_version) + ")";
-  return {.kind = FaultKind::stale,
-          .file = row.file,
-          .message = std::move(message),
-          .hint = mender_of(row)};
+  std::string message = row.state == SpecState::missing
+                            ? "it mounts '" + row.missing.front() + "', which is not there: no container starts with it"
+                            : "it is of driver " + row.spec_version + ", the loaded module is " + row.module_version;
+  message += " (spec " + or_none(row.spec_version) + ", libraries " + or_none(row.library_version) + ", module " +
+             or_none(row.module_version) + ")";
+  return {.kind = FaultKind::stale, .file = row.file, .message = std::move(message), .hint = mender_of(row)};
 }
 
 }  // namespace
 
-std::vector<SpecFault> find_spec_faults(const SpecFolders& folders,
-                                        std::span<const Staleness> rows) {
+std::vector<SpecFault> find_spec_faults(const SpecFolders& folders, std::span<const Staleness> rows) {
   std::vector<SpecFault> faults;
   if (folders.crash != Crash::none) {
-    faults.push_back(
-        {.kind = FaultKind::deadly,
-         .file = folders.crash_file,
-         .message = folders.crash == Crash::panic
-                        ? "containerd's CDI library dies of this file, and containerd with it"
-                        : "containerd's CDI library waits for this file for ever",
-         .hint = "move the file out of the folder"});
+    faults.push_back({.kind = FaultKind::deadly,
+                      .file = folders.crash_file,
+                      .message = folders.crash == Crash::panic
+                                     ? "containerd's CDI library dies of this file, and containerd with it"
+                                     : "containerd's CDI library waits for this file for ever",
+                      .hint = "move the file out of the folder"});
     return faults;
   }
   for (const auto& [file, problems] : folders.problems) {

@@ -29,7 +29,6 @@ struct SpecFault {
 
 /// All faults, the deadly one first: after it nothing else is known. `rows` are judgements of the
 /// loaded specs.
-std::vector<SpecFault> find_spec_faults(const SpecFolders& folders,
-                                        std::span<const Staleness> rows);
+std::vector<SpecFault> find_spec_faults(const SpecFolders& folders, std::span<const Staleness> rows);
 
 }  // namespace ctkit::cdi

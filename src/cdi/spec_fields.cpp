@@ -78,8 +78,8 @@ std::string fold(std::string_view key) {
 }  // namespace
 
 bool is_object(FieldType type) {
-  return type == spec || type == device || type == edits || type == node || type == mount ||
-         type == hook || type == rdt || type == net_device;
+  return type == spec || type == device || type == edits || type == node || type == mount || type == hook ||
+         type == rdt || type == net_device;
 }
 
 FieldType element_of(FieldType type) {

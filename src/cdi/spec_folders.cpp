@@ -25,8 +25,7 @@ bool is_spec_name(std::string_view path) {
 /// /dev/zero and its like never end; a spec that leads there is a hang like a pipe.
 bool is_endless(const FileStatus& status) {
   constexpr unsigned kMemory = 1;
-  const bool endless =
-      status.minor == 5 || status.minor == 7 || status.minor == 8 || status.minor == 9;
+  const bool endless = status.minor == 5 || status.minor == 7 || status.minor == 8 || status.minor == 9;
   return status.kind == FileKind::character_device && status.major == kMemory && endless;
 }
 
@@ -68,9 +67,7 @@ class Cache {
   }
 
  private:
-  void note(const std::string& file, Problem problem) {
-    found_.problems[file].push_back(std::move(problem));
-  }
+  void note(const std::string& file, Problem problem) { found_.problems[file].push_back(std::move(problem)); }
 
   void die(const std::string& file, Crash crash) {
     found_.crash = crash;
@@ -113,8 +110,7 @@ class Cache {
     if (verdict.problem) return note(file, *std::move(verdict.problem));
     const Kind kind = split_kind(spec->kind);
     for (const Device& device : spec->devices) {
-      add({.kind = kind, .name = device.name},
-          {.file = file, .priority = priority, .line = device.line});
+      add({.kind = kind, .name = device.name}, {.file = file, .priority = priority, .line = device.line});
     }
     found_.specs.push_back({.file = file, .priority = priority, .spec = *std::move(spec)});
   }
@@ -131,14 +127,12 @@ class Cache {
     if (other != providers_.end() && provider.priority <= other->second.priority) {
       if (provider.priority < other->second.priority) return;
       const auto clash = [&name](const Provider& one, const Provider& two) {
-        return Problem{
-            .problem = ProblemClass::conflict,
-            .message = "device '" + name + "' is in '" + two.file + "' too; nobody gets it",
-            .line = one.line};
+        return Problem{.problem = ProblemClass::conflict,
+                       .message = "device '" + name + "' is in '" + two.file + "' too; nobody gets it",
+                       .line = one.line};
       };
       note(provider.file, clash(provider, other->second));
-      if (provider.file != other->second.file)
-        note(other->second.file, clash(other->second, provider));
+      if (provider.file != other->second.file) note(other->second.file, clash(other->second, provider));
       // For good: a higher folder that has the device does not bring it back.
       clashing_.insert(name);
       return;

@@ -28,11 +28,10 @@ struct LoadedSpec {
 
 /// What a library makes of spec folders.
 struct SpecFolders {
-  std::map<std::string, std::string> devices =
-      {};  ///< vendor/class=name → the file that provides it
+  std::map<std::string, std::string> devices = {};            ///< vendor/class=name → the file that provides it
   std::map<std::string, std::vector<Problem>> problems = {};  ///< by file
   std::vector<LoadedSpec> specs = {};                         ///< in the order they were read
-  Crash crash = Crash::none;  ///< then the rest is what came before it
+  Crash crash = Crash::none;                                  ///< then the rest is what came before it
   std::string crash_file = {};
 };
 

@@ -24,9 +24,7 @@ void put_number(ordered_json& object, const char* key, const std::optional<T>& n
   if (number) object[key] = *number;
 }
 
-void put_texts(ordered_json& object,
-               const char* key,
-               const std::map<std::string, std::string>& texts) {
+void put_texts(ordered_json& object, const char* key, const std::map<std::string, std::string>& texts) {
   if (!texts.empty()) object[key] = texts;
 }
 
@@ -113,9 +111,8 @@ bool is_letter_or_digit(char c) {
 /// Whether every YAML reader takes the text for itself when it stands there without quotes.
 bool is_plain(const std::string& text) {
   if (text.empty() || text.ends_with(':')) return false;
-  const bool starts_well =
-      is_letter_or_digit(text.front()) || text.front() == '/' || text.front() == '_' ||
-      (text.starts_with("--") && text.size() > 2 && is_letter_or_digit(text[2]));
+  const bool starts_well = is_letter_or_digit(text.front()) || text.front() == '/' || text.front() == '_' ||
+                           (text.starts_with("--") && text.size() > 2 && is_letter_or_digit(text[2]));
   if (!starts_well) return false;
   bool letters = false;
   bool colon = false;

@@ -78,10 +78,8 @@ std::optional<std::int64_t> integer_of(const YamlValue& value) {
 
 std::optional<std::uint32_t> uint32_of(const YamlValue& value) {
   const auto number = integer_of(value);
-  if (!number || *number < 0 || *number > std::numeric_limits<std::uint32_t>::max())
-    return std::nullopt;
-  if (value.kind == YamlKind::floating && std::signbit(value.floating))
-    return std::nullopt;  // "-0"
+  if (!number || *number < 0 || *number > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  if (value.kind == YamlKind::floating && std::signbit(value.floating)) return std::nullopt;  // "-0"
   return static_cast<std::uint32_t>(*number);
 }
 
@@ -130,8 +128,7 @@ class Reader {
 
  private:
   void note(ProblemClass problem, std::string message, int line) {
-    if (!problem_)
-      problem_ = Problem{.problem = problem, .message = std::move(message), .line = line};
+    if (!problem_) problem_ = Problem{.problem = problem, .message = std::move(message), .line = line};
   }
 
   // The way from YAML to JSON text fails on keys that are no strings and numbers that JSON lacks,
@@ -147,10 +144,8 @@ class Reader {
       const Visit visit = visits.back();
       visits.pop_back();
       const YamlValue& value = tree_.at(visit.id);
-      if (visit.depth > kDeepestJson)
-        return note(ProblemClass::syntax, "exceeded max depth", value.line);
-      if (value.kind == YamlKind::floating && visit.type != FieldType::text &&
-          !std::isfinite(value.floating)) {
+      if (visit.depth > kDeepestJson) return note(ProblemClass::syntax, "exceeded max depth", value.line);
+      if (value.kind == YamlKind::floating && visit.type != FieldType::text && !std::isfinite(value.floating)) {
         return note(ProblemClass::syntax, "JSON has no such number", value.line);
       }
       for (const Id item : value.items) {
@@ -181,9 +176,8 @@ class Reader {
 
   void note_type(const YamlValue& value, FieldType type, std::string_view path) {
     note(ProblemClass::type,
-         "cannot take " + std::string(json_name(value)) +
-             (path.empty() ? "" : " for '" + std::string(path) + "'") + ", which is " +
-             std::string(go_name(type)),
+         "cannot take " + std::string(json_name(value)) + (path.empty() ? "" : " for '" + std::string(path) + "'") +
+             ", which is " + std::string(go_name(type)),
          value.line);
   }
 
@@ -239,8 +233,7 @@ class Reader {
     std::optional<Id> found;
     for (const auto& [key, entry] : entries_of(id)) {
       const Field* field = find_field(owner, key, level_);
-      if (field != nullptr && field->name == name && tree_.at(entry).kind != YamlKind::null)
-        found = entry;
+      if (field != nullptr && field->name == name && tree_.at(entry).kind != YamlKind::null) found = entry;
     }
     return found;
   }
@@ -357,12 +350,10 @@ class Reader {
     if (!id) return {.line = tree_.at(owner_id).line};
     ContainerEdits made{
         .env = texts_in(*id, edits, "env"),
-        .device_nodes = list<DeviceNode>(
-            *id, edits, "deviceNodes", [this](Id item) { return make_node(item); }),
+        .device_nodes = list<DeviceNode>(*id, edits, "deviceNodes", [this](Id item) { return make_node(item); }),
         .hooks = list<Hook>(*id, edits, "hooks", [this](Id item) { return make_hook(item); }),
         .mounts = list<Mount>(*id, edits, "mounts", [this](Id item) { return make_mount(item); }),
-        .net_devices = list<NetDevice>(
-            *id, edits, "netDevices", [this](Id item) { return make_net_device(item); }),
+        .net_devices = list<NetDevice>(*id, edits, "netDevices", [this](Id item) { return make_net_device(item); }),
         .line = tree_.at(*id).line};
     if (const auto value = find(*id, edits, "intelRdt")) made.intel_rdt = make_rdt(*value);
     if (const auto value = find(*id, edits, "additionalGids")) {
@@ -374,19 +365,17 @@ class Reader {
 
   Device make_device(Id id) const {
     using enum FieldType;
-    return {.name = text_in(id, device, "name"),
-            .annotations = dictionary_in(id, device),
-            .edits = make_edits(id, device)};
+    return {
+        .name = text_in(id, device, "name"), .annotations = dictionary_in(id, device), .edits = make_edits(id, device)};
   }
 
   Spec make_spec(Id id) const {
     using enum FieldType;
-    Spec made{
-        .version = text_in(id, spec, "cdiVersion"),
-        .kind = text_in(id, spec, "kind"),
-        .annotations = dictionary_in(id, spec),
-        .devices = list<Device>(id, spec, "devices", [this](Id item) { return make_device(item); }),
-        .edits = make_edits(id, spec)};
+    Spec made{.version = text_in(id, spec, "cdiVersion"),
+              .kind = text_in(id, spec, "kind"),
+              .annotations = dictionary_in(id, spec),
+              .devices = list<Device>(id, spec, "devices", [this](Id item) { return make_device(item); }),
+              .edits = make_edits(id, spec)};
     if (const auto value = find(id, spec, "cdiVersion")) made.version_line = tree_.at(*value).line;
     if (const auto value = find(id, spec, "kind")) made.kind_line = tree_.at(*value).line;
     return made;
@@ -403,11 +392,10 @@ std::expected<Spec, Problem> read_spec(std::string_view text, Level level) {
   const auto tree = read_yaml_value(text);
   if (!tree) {
     const YamlFailure& failure = tree.error();
-    return std::unexpected(Problem{.problem = failure.problem == YamlProblem::syntax
-                                                  ? ProblemClass::syntax
-                                                  : ProblemClass::duplicate_key,
-                                   .message = failure.message,
-                                   .line = failure.line});
+    return std::unexpected(
+        Problem{.problem = failure.problem == YamlProblem::syntax ? ProblemClass::syntax : ProblemClass::duplicate_key,
+                .message = failure.message,
+                .line = failure.line});
   }
   return Reader(*tree, level).run();
 }

@@ -18,8 +18,7 @@ std::vector<const ContainerEdits*> all_edits(const Spec& spec) {
 }
 
 bool is_driver_library(std::string_view name) {
-  return (name.starts_with("lib") && name.find(".so.") != std::string_view::npos) ||
-         name.starts_with("gsp");
+  return (name.starts_with("lib") && name.find(".so.") != std::string_view::npos) || name.starts_with("gsp");
 }
 
 }  // namespace
@@ -52,8 +51,7 @@ Staleness judge(const LoadedSpec& loaded,
       if (row.missing.size() == kMostMissing) break;
       if (!is_driver_library(base_name(mount.host_path))) continue;
       const auto status = host.follow(mount.host_path);
-      if (!status && status.error().code == engine::ErrorCode::not_found)
-        row.missing.push_back(mount.host_path);
+      if (!status && status.error().code == engine::ErrorCode::not_found) row.missing.push_back(mount.host_path);
     }
   }
   if (!row.missing.empty()) {

@@ -28,9 +28,7 @@ struct Staleness {
   SpecState state = SpecState::no_driver;
   std::vector<std::string> missing = {};  ///< host paths that are not there, at most 5
 
-  [[nodiscard]] bool stale() const {
-    return state == SpecState::missing || state == SpecState::old_version;
-  }
+  [[nodiscard]] bool stale() const { return state == SpecState::missing || state == SpecState::old_version; }
 };
 
 /// The version that the names of libcuda and libnvidia-ml in the spec's mounts end in.

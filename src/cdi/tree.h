@@ -38,8 +38,7 @@ class Tree {
 
   /// The tree below a folder of this one. Links on the way to it, the folder itself included, stay
   /// in this one.
-  [[nodiscard]] virtual engine::Result<std::unique_ptr<Tree>> below(
-      std::string_view folder) const = 0;
+  [[nodiscard]] virtual engine::Result<std::unique_ptr<Tree>> below(std::string_view folder) const = 0;
 
   /// What is at the path, the last part not followed if it is a link.
   [[nodiscard]] virtual engine::Result<FileStatus> look(std::string_view path) const = 0;
@@ -51,8 +50,7 @@ class Tree {
   [[nodiscard]] virtual engine::Result<std::string> target_of(std::string_view path) const = 0;
 
   /// The names in the folder, sorted by byte.
-  [[nodiscard]] virtual engine::Result<std::vector<std::string>> names_in(
-      std::string_view folder) const = 0;
+  [[nodiscard]] virtual engine::Result<std::vector<std::string>> names_in(std::string_view folder) const = 0;
 
   /// Up to `size` bytes of the regular file from `offset` on; less at its end.
   [[nodiscard]] virtual engine::Result<std::string> read(std::string_view path,

@@ -65,25 +65,21 @@ Use uses_host_path_or_digit(const Spec& spec) {
 
 Use uses_annotations_or_dot(const Spec& spec) {
   if (!spec.annotations.empty()) return Use::yes;
-  if (std::ranges::any_of(spec.devices,
-                          [](const Device& device) { return !device.annotations.empty(); }))
+  if (std::ranges::any_of(spec.devices, [](const Device& device) { return !device.annotations.empty(); }))
     return Use::yes;
   const Kind kind = split_kind(spec.kind);
   return !kind.vendor.empty() && kind.class_name.contains('.') ? Use::yes : Use::no;
 }
 
 Use uses_rdt_or_gids(const Spec& spec) {
-  const auto uses = [](const ContainerEdits* edits) {
-    return edits->intel_rdt || !edits->additional_gids.empty();
-  };
+  const auto uses = [](const ContainerEdits* edits) { return edits->intel_rdt || !edits->additional_gids.empty(); };
   return std::ranges::any_of(all_edits(spec), uses) ? Use::yes : Use::no;
 }
 
 Use uses_net_devices_or_monitoring(const Spec& spec) {
   const auto uses = [](const ContainerEdits* edits) {
     return !edits->net_devices.empty() ||
-           (edits->intel_rdt &&
-            (!edits->intel_rdt->schemata.empty() || edits->intel_rdt->enable_monitoring));
+           (edits->intel_rdt && (!edits->intel_rdt->schemata.empty() || edits->intel_rdt->enable_monitoring));
   };
   return std::ranges::any_of(all_edits(spec), uses) ? Use::yes : Use::no;
 }
@@ -110,23 +106,20 @@ Verdict check_version(const Spec& spec, const LevelRules& rules) {
   if (version.starts_with('v')) version.remove_prefix(1);
   if (rank_of(version) > rank_of(rules.newest_version)) {
     return refuse(ProblemClass::version,
-                  "cdiVersion " + quoted(spec.version) +
-                      " is unknown to this library, whose newest is " +
+                  "cdiVersion " + quoted(spec.version) + " is unknown to this library, whose newest is " +
                       std::string(rules.newest_version),
                   spec.version_line);
   }
   const auto minimum = minimum_version(spec, rules.newest_version);
   if (!minimum) return kDies;
   if (rank_of(version) < rank_of(*minimum)) {
-    return refuse(ProblemClass::minimum_version,
-                  "cdiVersion must be at least " + std::string(*minimum),
-                  spec.version_line);
+    return refuse(
+        ProblemClass::minimum_version, "cdiVersion must be at least " + std::string(*minimum), spec.version_line);
   }
   return {};
 }
 
-Verdict check_kind_part(
-    std::string_view part, ProblemClass problem, bool dots, const LevelRules& rules, int line) {
+Verdict check_kind_part(std::string_view part, ProblemClass problem, bool dots, const LevelRules& rules, int line) {
   const std::string what = problem == ProblemClass::vendor ? "vendor " : "class ";
   if (part.size() == 1 && is_ascii_letter(part.front())) {
     if (rules.one_letter_name_crashes) return kDies;
@@ -146,8 +139,7 @@ bool is_variable(std::string_view text) {
 Verdict check_node(const DeviceNode& node, const LevelRules& rules) {
   if (node.null) return kDies;
   constexpr std::array<std::string_view, 5> kTypes = {"", "b", "c", "u", "p"};
-  if (node.path.empty())
-    return refuse(ProblemClass::device_node, "a device node without path", node.line);
+  if (node.path.empty()) return refuse(ProblemClass::device_node, "a device node without path", node.line);
   if (std::ranges::find(kTypes, node.type) == kTypes.end()) {
     return refuse(ProblemClass::device_node,
                   "device node " + quoted(node.path) + ": invalid type " + quoted(node.type),
@@ -155,10 +147,9 @@ Verdict check_node(const DeviceNode& node, const LevelRules& rules) {
   }
   const bool none = rules.no_permissions && node.permissions == "none";
   if (!none && node.permissions.find_first_not_of("rwm") != std::string::npos) {
-    return refuse(
-        ProblemClass::device_node,
-        "device node " + quoted(node.path) + ": invalid permissions " + quoted(node.permissions),
-        node.line);
+    return refuse(ProblemClass::device_node,
+                  "device node " + quoted(node.path) + ": invalid permissions " + quoted(node.permissions),
+                  node.line);
   }
   return {};
 }
@@ -170,14 +161,12 @@ Verdict check_hook(const Hook& hook) {
   if (std::ranges::find(kNames, hook.name) == kNames.end()) {
     return refuse(ProblemClass::hook, "there is no hook " + quoted(hook.name), hook.line);
   }
-  if (hook.path.empty())
-    return refuse(ProblemClass::hook, "hook " + quoted(hook.name) + " without path", hook.line);
+  if (hook.path.empty()) return refuse(ProblemClass::hook, "hook " + quoted(hook.name) + " without path", hook.line);
   for (const std::string& variable : hook.env) {
     if (!is_variable(variable)) {
-      return refuse(
-          ProblemClass::hook,
-          "hook " + quoted(hook.name) + ": env entry " + quoted(variable) + " is not NAME=value",
-          hook.line);
+      return refuse(ProblemClass::hook,
+                    "hook " + quoted(hook.name) + ": env entry " + quoted(variable) + " is not NAME=value",
+                    hook.line);
     }
   }
   return {};
@@ -185,19 +174,15 @@ Verdict check_hook(const Hook& hook) {
 
 Verdict check_mount(const Mount& mount) {
   if (mount.null) return kDies;
-  if (mount.host_path.empty())
-    return refuse(ProblemClass::mount, "a mount without hostPath", mount.line);
-  if (mount.container_path.empty())
-    return refuse(ProblemClass::mount, "a mount without containerPath", mount.line);
+  if (mount.host_path.empty()) return refuse(ProblemClass::mount, "a mount without hostPath", mount.line);
+  if (mount.container_path.empty()) return refuse(ProblemClass::mount, "a mount without containerPath", mount.line);
   return {};
 }
 
 Verdict check_rdt(const IntelRdt& rdt, const LevelRules& rules) {
   const std::string& id = rdt.clos_id;
   if (rules.root_clos && id == "/") return {};
-  if (id.size() <= kLongestClosId && id != "." && id != ".." &&
-      id.find_first_of("/\n") == std::string::npos)
-    return {};
+  if (id.size() <= kLongestClosId && id != "." && id != ".." && id.find_first_of("/\n") == std::string::npos) return {};
   return refuse(ProblemClass::intel_rdt, "closID is no name of a folder", rdt.line);
 }
 
@@ -207,19 +192,15 @@ Verdict check_net_devices(const std::vector<NetDevice>& devices) {
   for (const NetDevice& device : devices) {
     if (device.null) return kDies;
     if (device.host_interface_name.empty()) {
-      return refuse(
-          ProblemClass::net_device, "a net device without hostInterfaceName", device.line);
+      return refuse(ProblemClass::net_device, "a net device without hostInterfaceName", device.line);
     }
-    if (device.name.empty())
-      return refuse(ProblemClass::net_device, "a net device without name", device.line);
+    if (device.name.empty()) return refuse(ProblemClass::net_device, "a net device without name", device.line);
     if (!hosts.insert(device.host_interface_name).second) {
-      return refuse(ProblemClass::net_device,
-                    "host interface " + quoted(device.host_interface_name) + " twice",
-                    device.line);
+      return refuse(
+          ProblemClass::net_device, "host interface " + quoted(device.host_interface_name) + " twice", device.line);
     }
     if (!names.insert(device.name).second) {
-      return refuse(
-          ProblemClass::net_device, "interface " + quoted(device.name) + " twice", device.line);
+      return refuse(ProblemClass::net_device, "interface " + quoted(device.name) + " twice", device.line);
     }
   }
   return {};
@@ -228,8 +209,7 @@ Verdict check_net_devices(const std::vector<NetDevice>& devices) {
 Verdict check_edits(const ContainerEdits& edits, const LevelRules& rules) {
   for (const std::string& variable : edits.env) {
     if (!is_variable(variable)) {
-      return refuse(
-          ProblemClass::env, "env entry " + quoted(variable) + " is not NAME=value", edits.line);
+      return refuse(ProblemClass::env, "env entry " + quoted(variable) + " is not NAME=value", edits.line);
     }
   }
   for (const DeviceNode& node : edits.device_nodes) {
@@ -248,24 +228,19 @@ Verdict check_edits(const ContainerEdits& edits, const LevelRules& rules) {
 }
 
 bool is_empty(const ContainerEdits& edits) {
-  return edits.env.empty() && edits.device_nodes.empty() && edits.hooks.empty() &&
-         edits.mounts.empty() && edits.additional_gids.empty() && !edits.intel_rdt &&
-         edits.net_devices.empty();
+  return edits.env.empty() && edits.device_nodes.empty() && edits.hooks.empty() && edits.mounts.empty() &&
+         edits.additional_gids.empty() && !edits.intel_rdt && edits.net_devices.empty();
 }
 
 Verdict check_device(const Device& device, const LevelRules& rules) {
   if (const std::string why = check_device_name(device.name); !why.empty()) {
-    return refuse(
-        ProblemClass::device_name, "device name " + quoted(device.name) + ": " + why, device.line);
+    return refuse(ProblemClass::device_name, "device name " + quoted(device.name) + ": " + why, device.line);
   }
   if (is_empty(device.edits)) {
-    return refuse(ProblemClass::empty_edits,
-                  "device " + quoted(device.name) + " changes nothing",
-                  device.line);
+    return refuse(ProblemClass::empty_edits, "device " + quoted(device.name) + " changes nothing", device.line);
   }
   Verdict verdict = check_edits(device.edits, rules);
-  if (verdict.problem)
-    verdict.problem->message = "device " + quoted(device.name) + ": " + verdict.problem->message;
+  if (verdict.problem) verdict.problem->message = "device " + quoted(device.name) + ": " + verdict.problem->message;
   return verdict;
 }
 
@@ -287,13 +262,12 @@ Verdict validate(const Spec& spec, Level level) {
   const LevelRules& rules = rules_of(level);
   if (Verdict verdict = check_version(spec, rules); !verdict.loads()) return verdict;
   const Kind kind = split_kind(spec.kind);
-  if (Verdict verdict =
-          check_kind_part(kind.vendor, ProblemClass::vendor, true, rules, spec.kind_line);
+  if (Verdict verdict = check_kind_part(kind.vendor, ProblemClass::vendor, true, rules, spec.kind_line);
       !verdict.loads()) {
     return verdict;
   }
-  if (Verdict verdict = check_kind_part(
-          kind.class_name, ProblemClass::class_name, rules.dot_in_class, rules, spec.kind_line);
+  if (Verdict verdict =
+          check_kind_part(kind.class_name, ProblemClass::class_name, rules.dot_in_class, rules, spec.kind_line);
       !verdict.loads()) {
     return verdict;
   }
@@ -303,12 +277,10 @@ Verdict validate(const Spec& spec, Level level) {
   for (const Device& device : spec.devices) {
     if (Verdict verdict = check_device(device, rules); !verdict.loads()) return verdict;
     if (!names.insert(device.name).second) {
-      return refuse(
-          ProblemClass::duplicate_device, "device " + quoted(device.name) + " twice", device.line);
+      return refuse(ProblemClass::duplicate_device, "device " + quoted(device.name) + " twice", device.line);
     }
   }
-  if (rules.wants_devices && spec.devices.empty())
-    return refuse(ProblemClass::no_devices, "it has no devices", 0);
+  if (rules.wants_devices && spec.devices.empty()) return refuse(ProblemClass::no_devices, "it has no devices", 0);
   return {};
 }
 

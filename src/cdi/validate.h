@@ -28,7 +28,6 @@ Verdict validate_text(std::string_view text, Level level);
 /// The smallest cdiVersion that has every field the spec uses, at least 0.3.0. `nullopt`: the
 /// library looks into a `null` entry while finding out, and dies. Versions after `newest` are not
 /// thought of.
-std::optional<std::string_view> minimum_version(const Spec& spec,
-                                                std::string_view newest = "1.1.0");
+std::optional<std::string_view> minimum_version(const Spec& spec, std::string_view newest = "1.1.0");
 
 }  // namespace ctkit::cdi

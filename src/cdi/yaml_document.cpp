@@ -46,9 +46,9 @@ class Parser {
     while (!failed() && !done_)
       step();
     if (failed()) {
-      return std::unexpected(Error{
-          .message = scanner_.problem().empty() ? problem_ : scanner_.problem(),
-          .where = std::to_string(scanner_.problem().empty() ? line_ : scanner_.problem_line())});
+      return std::unexpected(
+          Error{.message = scanner_.problem().empty() ? problem_ : scanner_.problem(),
+                .where = std::to_string(scanner_.problem().empty() ? line_ : scanner_.problem_line())});
     }
     return std::move(document_);
   }
@@ -281,10 +281,7 @@ class Parser {
     const YamlToken token = scanner_.peek();
     const auto target = anchors_.find(token.value);
     if (target == anchors_.end()) return fail("unknown anchor '" + token.value + "' referenced");
-    add({.kind = YamlNodeKind::alias,
-         .line = token.line,
-         .value = token.value,
-         .target = target->second});
+    add({.kind = YamlNodeKind::alias, .line = token.line, .value = token.value, .target = target->second});
     scanner_.pop();
     state_ = pop_state();
   }
@@ -292,8 +289,7 @@ class Parser {
   void block_sequence_entry() {
     if (look() == Kind::block_entry) {
       scanner_.pop();
-      if (!look_is({Kind::block_entry, Kind::block_end}))
-        return node_then(State::block_sequence_entry, true, false);
+      if (!look_is({Kind::block_entry, Kind::block_end})) return node_then(State::block_sequence_entry, true, false);
       return add_empty(State::block_sequence_entry);
     }
     if (look() != Kind::block_end) return fail("did not find expected '-' indicator");
@@ -313,8 +309,7 @@ class Parser {
   void block_mapping_key() {
     if (look() == Kind::key) {
       scanner_.pop();
-      if (!look_is({Kind::key, Kind::value, Kind::block_end}))
-        return node_then(State::block_mapping_value, true, true);
+      if (!look_is({Kind::key, Kind::value, Kind::block_end})) return node_then(State::block_mapping_value, true, true);
       return add_empty(State::block_mapping_value);
     }
     if (look() != Kind::block_end) return fail("did not find expected key");
@@ -325,8 +320,7 @@ class Parser {
   void block_mapping_value() {
     if (look() == Kind::value) {
       scanner_.pop();
-      if (!look_is({Kind::key, Kind::value, Kind::block_end}))
-        return node_then(State::block_mapping_key, true, true);
+      if (!look_is({Kind::key, Kind::value, Kind::block_end})) return node_then(State::block_mapping_key, true, true);
     }
     add_empty(State::block_mapping_key);
   }
@@ -344,8 +338,7 @@ class Parser {
         state_ = State::flow_sequence_pair_key;
         return;
       }
-      if (look() != Kind::flow_sequence_end)
-        return node_then(State::flow_sequence_entry, false, false);
+      if (look() != Kind::flow_sequence_end) return node_then(State::flow_sequence_entry, false, false);
     }
     scanner_.pop();
     close_collection(pop_state());
@@ -364,8 +357,7 @@ class Parser {
         }
         return add_empty(State::flow_mapping_value);
       }
-      if (look() != Kind::flow_mapping_end)
-        return node_then(State::flow_mapping_empty_value, false, false);
+      if (look() != Kind::flow_mapping_end) return node_then(State::flow_mapping_empty_value, false, false);
     }
     scanner_.pop();
     close_collection(pop_state());

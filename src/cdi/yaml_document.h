@@ -14,9 +14,9 @@ enum class YamlNodeKind { scalar, sequence, mapping, alias };
 struct YamlNode {
   YamlNodeKind kind = YamlNodeKind::scalar;
   int line = 0;
-  std::string value = {};  ///< scalar
-  std::string tag = {};    ///< scalar: in full, such as `tag:yaml.org,2002:int`; empty: none
-  bool implicit = false;   ///< scalar: what it is follows from its text
+  std::string value = {};                    ///< scalar
+  std::string tag = {};                      ///< scalar: in full, such as `tag:yaml.org,2002:int`; empty: none
+  bool implicit = false;                     ///< scalar: what it is follows from its text
   std::vector<std::uint32_t> children = {};  ///< sequence: items; mapping: key, value, key, …
   std::uint32_t target = 0;                  ///< alias: the anchored node
 };

@@ -28,8 +28,7 @@ bool is_null(std::string_view text) {
 }
 
 std::optional<double> special_float(std::string_view text) {
-  if (text == ".nan" || text == ".NaN" || text == ".NAN")
-    return std::numeric_limits<double>::quiet_NaN();
+  if (text == ".nan" || text == ".NaN" || text == ".NAN") return std::numeric_limits<double>::quiet_NaN();
   const bool minus = text.starts_with('-');
   if (minus || text.starts_with('+')) text.remove_prefix(1);
   if (text != ".inf" && text != ".Inf" && text != ".INF") return std::nullopt;
@@ -56,8 +55,7 @@ Digits split_base(std::string_view text) {
 bool parse_magnitude(std::string_view text, std::uint64_t& value) {
   const auto [base, digits] = split_base(text);
   if (digits.empty()) return false;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
   return error == std::errc{} && end == digits.data() + digits.size();
 }
 
@@ -69,11 +67,9 @@ std::optional<YamlValue> integer_of(std::string_view text) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (minus) {
     if (magnitude > kMost + 1) return std::nullopt;
-    return YamlValue{.kind = YamlKind::integer,
-                     .integer = static_cast<std::int64_t>(0 - magnitude)};
+    return YamlValue{.kind = YamlKind::integer, .integer = static_cast<std::int64_t>(0 - magnitude)};
   }
-  if (magnitude <= kMost)
-    return YamlValue{.kind = YamlKind::integer, .integer = static_cast<std::int64_t>(magnitude)};
+  if (magnitude <= kMost) return YamlValue{.kind = YamlKind::integer, .integer = static_cast<std::int64_t>(magnitude)};
   if (has_sign) return std::nullopt;
   return YamlValue{.kind = YamlKind::unsigned_integer, .unsigned_integer = magnitude};
 }
@@ -133,14 +129,12 @@ YamlValue resolve_plain(const std::string& text) {
   const char first = text.front();
   const bool number = (first >= '0' && first <= '9') || first == '+' || first == '-';
   if (number || first == '.') {
-    if (const auto value = special_float(text))
-      return {.kind = YamlKind::floating, .floating = *value};
+    if (const auto value = special_float(text)) return {.kind = YamlKind::floating, .floating = *value};
   }
   if (number) return number_or_text(text);
   if (first == '.') {
     if (is_yaml_float(text)) {
-      if (const auto value = float_of(text))
-        return {.kind = YamlKind::floating, .floating = *value};
+      if (const auto value = float_of(text)) return {.kind = YamlKind::floating, .floating = *value};
     }
   } else if (const auto value = boolean_of(text)) {
     return {.kind = YamlKind::boolean, .boolean = *value};
@@ -150,8 +144,7 @@ YamlValue resolve_plain(const std::string& text) {
 
 // encoding/base64's StdEncoding: padding is required, line breaks are skipped.
 std::optional<std::string> decode_base64(std::string_view text) {
-  constexpr std::string_view kAlphabet =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string letters(text);
   std::erase_if(letters, [](char c) { return c == '\n' || c == '\r'; });
   if (letters.size() % 4 != 0) return std::nullopt;
@@ -209,40 +202,33 @@ std::string format_double(double value) {
 
 std::string format_single(double value) {
   if (std::isnan(value)) return "NaN";
-  if (std::abs(value) > static_cast<double>(std::numeric_limits<float>::max()))
-    return value > 0 ? "+Inf" : "-Inf";
+  if (std::abs(value) > static_cast<double>(std::numeric_limits<float>::max())) return value > 0 ? "+Inf" : "-Inf";
   std::array<char, 64> text{};
-  const auto [end, error] = std::to_chars(text.data(),
-                                          text.data() + text.size(),
-                                          static_cast<float>(value),
-                                          std::chars_format::scientific);
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(value), std::chars_format::scientific);
   const std::string scientific(text.data(), end);
   const std::size_t mark = scientific.find('e');
   int exponent = 0;
   const std::size_t digits_at = mark + (scientific[mark + 1] == '+' ? 2 : 1);
   std::from_chars(scientific.data() + digits_at, scientific.data() + scientific.size(), exponent);
   if (exponent < -4 || exponent >= 6) return scientific;
-  const auto [fixed_end, fixed_error] = std::to_chars(
-      text.data(), text.data() + text.size(), static_cast<float>(value), std::chars_format::fixed);
+  const auto [fixed_end, fixed_error] =
+      std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(value), std::chars_format::fixed);
   return {text.data(), fixed_end};
 }
 
-std::expected<YamlValue, std::string> resolve_yaml(std::string_view tag,
-                                                   const std::string& text,
-                                                   bool implicit) {
+std::expected<YamlValue, std::string> resolve_yaml(std::string_view tag, const std::string& text, bool implicit) {
   if (tag.empty()) {
     if (!implicit) return YamlValue{.kind = YamlKind::text, .text = text};
     return resolve_plain(text);
   }
-  const std::string_view name =
-      tag.starts_with(kPrefix) ? tag.substr(kPrefix.size()) : std::string_view{};
+  const std::string_view name = tag.starts_with(kPrefix) ? tag.substr(kPrefix.size()) : std::string_view{};
   if (name == "binary") {
     auto bytes = decode_base64(text);
     if (!bytes) return std::unexpected("!!binary value contains invalid base64 data");
     return YamlValue{.kind = YamlKind::text, .text = *std::move(bytes)};
   }
-  const bool resolvable =
-      name == "bool" || name == "int" || name == "float" || name == "null" || name == "timestamp";
+  const bool resolvable = name == "bool" || name == "int" || name == "float" || name == "null" || name == "timestamp";
   if (!resolvable) return YamlValue{.kind = YamlKind::text, .text = text};
   YamlValue value = resolve_plain(text);
   if (name == "timestamp" && is_date(text)) return YamlValue{.kind = YamlKind::text, .text = text};
@@ -250,8 +236,8 @@ std::expected<YamlValue, std::string> resolve_yaml(std::string_view tag,
   if (name == "float" && value.kind == YamlKind::integer) {
     return YamlValue{.kind = YamlKind::floating, .floating = static_cast<double>(value.integer)};
   }
-  return std::unexpected("cannot decode !!" + std::string(short_tag(value.kind)) + " `" + text +
-                         "` as a !!" + std::string(name));
+  return std::unexpected("cannot decode !!" + std::string(short_tag(value.kind)) + " `" + text + "` as a !!" +
+                         std::string(name));
 }
 
 }  // namespace ctkit::cdi

@@ -9,26 +9,6 @@ namespace ctkit::cdi {
 
 namespace {
 
-/// Blanks and line breaks between the words of a scalar: a single break becomes a blank, of more
-/// the first goes.
-struct Folding {
-  bool broken = false;  ///< a line break was met
-  std::string blanks = {};
-  std::string first_break = {};
-  std::string breaks = {};
-
-  void join(std::string& text) {
-    if (!broken) {
-      text += blanks;
-    } else if (first_break.starts_with('\n')) {
-      text += breaks.empty() ? " " : breaks;
-    } else {
-      text += first_break + breaks;
-    }
-    *this = {};
-  }
-};
-
 constexpr bool is_digit(char32_t c) {
   return c >= '0' && c <= '9';
 }
@@ -108,6 +88,23 @@ int YamlScanner::scan_block_breaks(int indent, std::string& breaks, int line) {
   return indent != 0 ? indent : std::max({widest, indent_ + 1, 1});
 }
 
+// One blank or line break between the words of a scalar.
+void YamlScanner::read_space(YamlFolding& folding) {
+  if (is_blank(source_.peek())) {
+    if (folding.broken) {
+      source_.skip();
+    } else {
+      read(folding.blanks);
+    }
+  } else if (!folding.broken) {
+    folding.blanks.clear();
+    read_line(folding.first_break);
+    folding.broken = true;
+  } else {
+    read_line(folding.breaks);
+  }
+}
+
 void YamlScanner::scan_quoted_scalar(bool single) {
   save_simple_key();
   if (failed()) return;
@@ -115,7 +112,7 @@ void YamlScanner::scan_quoted_scalar(bool single) {
   YamlToken token{.kind = YamlTokenKind::scalar, .line = source_.line()};
   const char32_t quote = single ? '\'' : '"';
   source_.skip();
-  Folding folding;
+  YamlFolding folding;
   while (true) {
     if (is_document_indicator('-') || is_document_indicator('.')) {
       return fail("found unexpected document indicator", token.line);
@@ -142,19 +139,7 @@ void YamlScanner::scan_quoted_scalar(bool single) {
     }
     if (source_.peek() == quote) break;
     while (is_blank(source_.peek()) || is_break(source_.peek())) {
-      if (is_blank(source_.peek())) {
-        if (folding.broken) {
-          source_.skip();
-        } else {
-          read(folding.blanks);
-        }
-      } else if (!folding.broken) {
-        folding.blanks.clear();
-        read_line(folding.first_break);
-        folding.broken = true;
-      } else {
-        read_line(folding.breaks);
-      }
+      read_space(folding);
     }
     folding.join(token.value);
   }
@@ -166,8 +151,7 @@ bool YamlScanner::scan_escape(std::string& text, int line) {
   constexpr std::string_view kNames = "abt\tnvfre \"'\\";
   constexpr std::string_view kMeanings = "\a\b\t\t\n\v\f\r\x1B \"'\\";
   const char32_t c = source_.peek(1);
-  const std::size_t at =
-      c != 0 && c < 0x80 ? kNames.find(static_cast<char>(c)) : std::string_view::npos;
+  const std::size_t at = c != 0 && c < 0x80 ? kNames.find(static_cast<char>(c)) : std::string_view::npos;
   std::size_t digits = 0;
   if (at != std::string_view::npos) {
     text += kMeanings[at];
@@ -211,35 +195,22 @@ void YamlScanner::scan_plain_scalar() {
   simple_key_allowed_ = false;
   YamlToken token{.kind = YamlTokenKind::scalar, .line = source_.line(), .plain = true};
   const int indent = indent_ + 1;
-  Folding folding;
+  YamlFolding folding;
   while (true) {
     if (is_document_indicator('-') || is_document_indicator('.') || source_.peek() == '#') break;
     while (!is_blank_or_end(source_.peek())) {
       const char32_t c = source_.peek();
       if (c == ':' && is_blank_or_end(source_.peek(1))) break;
-      if (flow_level_ > 0 && (c == ',' || c == '?' || c == '[' || c == ']' || c == '{' || c == '}'))
-        break;
+      if (flow_level_ > 0 && (c == ',' || c == '?' || c == '[' || c == ']' || c == '{' || c == '}')) break;
       if (folding.broken || !folding.blanks.empty()) folding.join(token.value);
       read(token.value);
     }
     if (!is_blank(source_.peek()) && !is_break(source_.peek())) break;
     while (is_blank(source_.peek()) || is_break(source_.peek())) {
-      if (is_blank(source_.peek())) {
-        if (folding.broken && source_.column() < indent && source_.peek() == '\t') {
-          return fail("found a tab character that violates indentation", token.line);
-        }
-        if (folding.broken) {
-          source_.skip();
-        } else {
-          read(folding.blanks);
-        }
-      } else if (!folding.broken) {
-        folding.blanks.clear();
-        read_line(folding.first_break);
-        folding.broken = true;
-      } else {
-        read_line(folding.breaks);
+      if (folding.broken && source_.column() < indent && source_.peek() == '\t') {
+        return fail("found a tab character that violates indentation", token.line);
       }
+      read_space(folding);
     }
     if (flow_level_ == 0 && source_.column() < indent) break;
   }

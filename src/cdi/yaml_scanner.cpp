@@ -62,8 +62,8 @@ void YamlScanner::insert(std::size_t token, YamlTokenKind kind, int line) {
 }
 
 bool YamlScanner::is_document_indicator(char32_t c) {
-  return source_.column() == 0 && source_.peek() == c && source_.peek(1) == c &&
-         source_.peek(2) == c && is_blank_or_end(source_.peek(3));
+  return source_.column() == 0 && source_.peek() == c && source_.peek(1) == c && source_.peek(2) == c &&
+         is_blank_or_end(source_.peek(3));
 }
 
 bool YamlScanner::starts_plain_scalar() {
@@ -77,8 +77,7 @@ void YamlScanner::to_next_token() {
   while (true) {
     if (source_.column() == 0 && source_.peek() == kByteOrderMark) source_.skip();
     // In the block context a tab is no white space where a token may begin a line's structure.
-    while (source_.peek() == ' ' ||
-           ((flow_level_ > 0 || !simple_key_allowed_) && source_.peek() == '\t'))
+    while (source_.peek() == ' ' || ((flow_level_ > 0 || !simple_key_allowed_) && source_.peek() == '\t'))
       source_.skip();
     if (source_.peek() == '#') {
       while (source_.peek() != 0 && !is_break(source_.peek()))
@@ -211,8 +210,7 @@ void YamlScanner::fetch_flow_start(YamlTokenKind kind) {
   save_simple_key();
   simple_keys_.push_back({.token = tokens_parsed_ + tokens_.size()});
   ++flow_level_;
-  if (static_cast<std::size_t>(flow_level_) > kMostDepth)
-    return fail("exceeded max depth of 10000", source_.line());
+  if (static_cast<std::size_t>(flow_level_) > kMostDepth) return fail("exceeded max depth of 10000", source_.line());
   simple_key_allowed_ = true;
   add(kind, source_.line());
   source_.skip();
@@ -241,8 +239,7 @@ void YamlScanner::fetch_flow_entry() {
 
 void YamlScanner::fetch_block_entry() {
   if (flow_level_ == 0) {
-    if (!simple_key_allowed_)
-      return fail("block sequence entries are not allowed in this context", source_.line());
+    if (!simple_key_allowed_) return fail("block sequence entries are not allowed in this context", source_.line());
     roll_indent(source_.column(), YamlTokenKind::block_sequence_start, source_.line());
   }
   remove_simple_key();
@@ -254,8 +251,7 @@ void YamlScanner::fetch_block_entry() {
 
 void YamlScanner::fetch_key() {
   if (flow_level_ == 0) {
-    if (!simple_key_allowed_)
-      return fail("mapping keys are not allowed in this context", source_.line());
+    if (!simple_key_allowed_) return fail("mapping keys are not allowed in this context", source_.line());
     roll_indent(source_.column(), YamlTokenKind::block_mapping_start, source_.line());
   }
   remove_simple_key();
@@ -276,8 +272,7 @@ void YamlScanner::fetch_value() {
   } else {
     if (failed()) return;
     if (flow_level_ == 0) {
-      if (!simple_key_allowed_)
-        return fail("mapping values are not allowed in this context", source_.line());
+      if (!simple_key_allowed_) return fail("mapping values are not allowed in this context", source_.line());
       roll_indent(source_.column(), YamlTokenKind::block_mapping_start, source_.line());
     }
     simple_key_allowed_ = flow_level_ == 0;
@@ -323,8 +318,7 @@ void YamlScanner::fetch_tag() {
       if (token.suffix.empty()) std::swap(token.value, token.suffix);
     }
   }
-  if (!is_blank_or_end(source_.peek()))
-    return fail("did not find expected whitespace or line break", token.line);
+  if (!is_blank_or_end(source_.peek())) return fail("did not find expected whitespace or line break", token.line);
   tokens_.push_back(std::move(token));
 }
 
@@ -407,8 +401,7 @@ void YamlScanner::fetch_directive() {
   while (is_name(source_.peek()))
     read(name);
   if (name.empty()) return fail("could not find expected directive name", token.line);
-  if (!is_blank_or_end(source_.peek()))
-    return fail("found unexpected non-alphabetical character", token.line);
+  if (!is_blank_or_end(source_.peek())) return fail("found unexpected non-alphabetical character", token.line);
   while (is_blank(source_.peek()))
     source_.skip();
   if (name == "YAML") {
@@ -421,8 +414,7 @@ void YamlScanner::fetch_directive() {
     while (is_blank(source_.peek()))
       source_.skip();
     token.suffix = scan_tag_uri("", token.line);
-    if (!is_blank_or_end(source_.peek()))
-      return fail("did not find expected whitespace or line break", token.line);
+    if (!is_blank_or_end(source_.peek())) return fail("did not find expected whitespace or line break", token.line);
   } else {
     return fail("found unknown directive name", token.line);
   }

@@ -44,6 +44,25 @@ struct YamlToken {
   bool plain = false;       ///< scalar: written without quotes or block indicator
 };
 
+/// Blanks and line breaks between the words of a scalar: a single break becomes a blank, of more the first goes.
+struct YamlFolding {
+  bool broken = false;  ///< a line break was met
+  std::string blanks = {};
+  std::string first_break = {};
+  std::string breaks = {};
+
+  void join(std::string& text) {
+    if (!broken) {
+      text += blanks;
+    } else if (first_break.starts_with('\n')) {
+      text += breaks.empty() ? " " : breaks;
+    } else {
+      text += first_break + breaks;
+    }
+    *this = {};
+  }
+};
+
 /// YAML text to tokens, as go-yaml v2 does it (scannerc.go, YAML 1.1 as libyaml reads it): with the
 /// same look-ahead, so that an error behind the first document is found or not found as there.
 class YamlScanner {
@@ -55,12 +74,8 @@ class YamlScanner {
   void pop();
 
   /// What is wrong; empty if nothing so far.
-  [[nodiscard]] const std::string& problem() const {
-    return problem_.empty() ? source_.problem() : problem_;
-  }
-  [[nodiscard]] int problem_line() const {
-    return problem_.empty() ? source_.line() : problem_line_;
-  }
+  [[nodiscard]] const std::string& problem() const { return problem_.empty() ? source_.problem() : problem_; }
+  [[nodiscard]] int problem_line() const { return problem_.empty() ? source_.line() : problem_line_; }
 
  private:
   struct SimpleKey {
@@ -115,6 +130,7 @@ class YamlScanner {
   void scan_plain_scalar();
   void read(std::string& text);
   void read_line(std::string& text);
+  void read_space(YamlFolding& folding);
 
   YamlSource source_;
   std::deque<YamlToken> tokens_ = {};

@@ -14,9 +14,8 @@ constexpr unsigned byte_at(std::string_view text, std::size_t at) {
 
 // YAML 1.1's printable characters, as readerc.go has them.
 constexpr bool is_allowed(char32_t c) {
-  return c == 0x09 || c == 0x0A || c == 0x0D || (c >= 0x20 && c <= 0x7E) || c == 0x85 ||
-         (c >= 0xA0 && c <= 0xD7FF) || (c >= 0xE000 && c <= 0xFFFD) ||
-         (c >= 0x10000 && c <= 0x10FFFF);
+  return c == 0x09 || c == 0x0A || c == 0x0D || (c >= 0x20 && c <= 0x7E) || c == 0x85 || (c >= 0xA0 && c <= 0xD7FF) ||
+         (c >= 0xE000 && c <= 0xFFFD) || (c >= 0x10000 && c <= 0x10FFFF);
 }
 
 }  // namespace
@@ -97,8 +96,7 @@ void YamlSource::find_encoding() {
 bool YamlSource::decode_one(std::size_t end) {
   char32_t value = 0;
   std::size_t width = 0;
-  const bool decoded = encoding_ == Encoding::utf8 ? decode_utf8(end, value, width)
-                                                   : decode_utf16(end, value, width);
+  const bool decoded = encoding_ == Encoding::utf8 ? decode_utf8(end, value, width) : decode_utf16(end, value, width);
   if (!decoded) return false;
   if (!is_allowed(value)) return fail("control characters are not allowed");
   raw_ += width;
@@ -114,22 +112,17 @@ bool YamlSource::decode_utf8(std::size_t end, char32_t& value, std::size_t& widt
           : (first & 0xF8U) == 0xF0 ? 4
                                     : 0;
   if (width == 0) return fail("invalid leading UTF-8 octet");
-  if (raw_ + width > end)
-    return end == text_.size() ? fail("incomplete UTF-8 octet sequence") : false;
-  value = width == 1   ? first
-          : width == 2 ? first & 0x1FU
-          : width == 3 ? first & 0x0FU
-                       : first & 0x07U;
+  if (raw_ + width > end) return end == text_.size() ? fail("incomplete UTF-8 octet sequence") : false;
+  value = width == 1 ? first : width == 2 ? first & 0x1FU : width == 3 ? first & 0x0FU : first & 0x07U;
   for (std::size_t i = 1; i < width; ++i) {
     const unsigned next = byte_at(text_, raw_ + i);
     if ((next & 0xC0U) != 0x80) return fail("invalid trailing UTF-8 octet");
     value = (value << 6U) | (next & 0x3FU);
   }
-  const bool fits = width == 1 || (width == 2 && value >= 0x80) || (width == 3 && value >= 0x800) ||
-                    (width == 4 && value >= 0x10000);
+  const bool fits =
+      width == 1 || (width == 2 && value >= 0x80) || (width == 3 && value >= 0x800) || (width == 4 && value >= 0x10000);
   if (!fits) return fail("invalid length of a UTF-8 sequence");
-  if ((value >= 0xD800 && value <= 0xDFFF) || value > 0x10FFFF)
-    return fail("invalid Unicode character");
+  if ((value >= 0xD800 && value <= 0xDFFF) || value > 0x10FFFF) return fail("invalid Unicode character");
   return true;
 }
 

@@ -23,8 +23,7 @@ constexpr double kShareOfMany = 0.10;
 double allowed_alias_share(double decodes) {
   if (decodes <= kFewDecodes) return kShareOfFew;
   if (decodes >= kManyDecodes) return kShareOfMany;
-  return kShareOfFew -
-         (kShareOfFew - kShareOfMany) * (decodes - kFewDecodes) / (kManyDecodes - kFewDecodes);
+  return kShareOfFew - (kShareOfFew - kShareOfMany) * (decodes - kFewDecodes) / (kManyDecodes - kFewDecodes);
 }
 
 /// Walks the nodes with a stack of its own: the depth of a document is bounded, but far beyond the
@@ -120,8 +119,7 @@ class Decoder {
         tasks_.push_back({.kind = TaskKind::list, .node = task.node, .out = task.out});
         return;
       case YamlNodeKind::mapping:
-        if (task.kind == TaskKind::visit)
-          tree_.values[task.out] = {.kind = YamlKind::map, .line = node.line};
+        if (task.kind == TaskKind::visit) tree_.values[task.out] = {.kind = YamlKind::map, .line = node.line};
         tasks_.push_back({.kind = TaskKind::map, .node = task.node, .out = task.out});
         return;
     }
@@ -213,9 +211,8 @@ class Decoder {
         return "u" + std::to_string(key.unsigned_integer);
       case YamlKind::floating:
         // NaN is unlike every other.
-        return std::isnan(key.floating)
-                   ? "n" + std::to_string(++nans_)
-                   : "d" + std::to_string(key.floating + 0.0) + format_double(key.floating + 0.0);
+        return std::isnan(key.floating) ? "n" + std::to_string(++nans_)
+                                        : "d" + std::to_string(key.floating + 0.0) + format_double(key.floating + 0.0);
       case YamlKind::text:
         return "s" + key.text;
       case YamlKind::list:
@@ -229,8 +226,7 @@ class Decoder {
     const auto is_map = [this](std::uint32_t one) {
       const YamlNode& node = node_at(one);
       return node.kind == YamlNodeKind::mapping ||
-             (node.kind == YamlNodeKind::alias &&
-              node_at(node.target).kind == YamlNodeKind::mapping);
+             (node.kind == YamlNodeKind::alias && node_at(node.target).kind == YamlNodeKind::mapping);
     };
     const YamlNode& node = node_at(id);
     if (is_map(id)) return tasks_.push_back({.kind = TaskKind::merge_map, .node = id, .out = map});

@@ -22,8 +22,7 @@ struct YamlValue {
   double floating = 0;
   std::string text = {};
   std::vector<std::uint32_t> items = {};
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> entries =
-      {};  ///< key, value; in the file's order
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> entries = {};  ///< key, value; in the file's order
 };
 
 /// Values that refer to each other by index. Aliases are expanded.

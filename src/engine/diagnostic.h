@@ -9,7 +9,8 @@ namespace ctkit::engine {
 
 enum class Severity { note, warning, error };
 
-/// A problem in the user's files that does not stop us: collected, returned beside the result, rendered once at the end.
+/// A problem in the user's files that does not stop us: collected, returned beside the result, rendered once at the
+/// end.
 struct Diagnostic {
   Severity severity = Severity::warning;
   std::string message = {};

@@ -22,19 +22,20 @@ struct Event {
   };
 
   Kind kind = Kind::overridden;
-  KeyPath key = {};    ///< where it stood
-  Value value = {};    ///< the value that lost; its origin says who wrote it
-  Origin by = {};      ///< who did it: the winner, or the header of the table that replaced it
-  KeyPath to = {};     ///< moved: where it went; erased: the table that was replaced as a whole
+  KeyPath key = {};  ///< where it stood
+  Value value = {};  ///< the value that lost; its origin says who wrote it
+  Origin by = {};    ///< who did it: the winner, or the header of the table that replaced it
+  KeyPath to = {};   ///< moved: where it went; erased: the table that was replaced as a whole
 };
 
 /// The result of all layers, as the daemon computes it, and how it came about.
 struct EffectiveConfig {
-  Table config = {};                ///< what `config dump` prints; every leaf has its origin
-  std::vector<Event> events = {};   ///< in the order they happened; empty unless they were asked for
-  std::vector<Layer> layers = {};   ///< every file loaded, in merge order
+  Table config = {};               ///< what `config dump` prints; every leaf has its origin
+  std::vector<Event> events = {};  ///< in the order they happened; empty unless they were asked for
+  std::vector<Layer> layers = {};  ///< every file loaded, in merge order
   Diagnostics diagnostics = {};
-  std::vector<std::string> not_serving = {};  ///< why Kubernetes would find no runtime there although the daemon starts; empty: it serves
+  std::vector<std::string> not_serving =
+      {};  ///< why Kubernetes would find no runtime there although the daemon starts; empty: it serves
 };
 
 }  // namespace ctkit::engine

@@ -19,10 +19,10 @@ namespace ctkit::engine {
 /// A named entry under the daemon's runtimes, as it is effective.
 struct Handler {
   std::string name = {};
-  KeyPath key = {};          ///< where it stands in the effective config
-  std::string binary = {};   ///< the OCI program; empty: the daemon's own default
+  KeyPath key = {};         ///< where it stands in the effective config
+  std::string binary = {};  ///< the OCI program; empty: the daemon's own default
   bool is_default = false;
-  Origin origin = {};        ///< who named the binary, else the handler
+  Origin origin = {};  ///< who named the binary, else the handler
 };
 
 /// A handler that shall be effective.
@@ -46,7 +46,7 @@ struct Desired {
   std::vector<DesiredHandler> handlers = {};
   std::string default_handler = {};  ///< empty: as it is
   OnConflict on_conflict = OnConflict::restore;
-  std::string drop_in = {};          ///< folder and first choice of name of our file; empty: the engine's usual place
+  std::string drop_in = {};  ///< folder and first choice of name of our file; empty: the engine's usual place
 };
 
 /// One file of a change. `before` is what was read, nothing: the file is new; `after` nothing: it goes.
@@ -54,17 +54,19 @@ struct FileChange {
   std::string path = {};
   std::optional<std::string> before = std::nullopt;
   std::optional<std::string> after = std::nullopt;
-  std::vector<std::string> sources = {};  ///< files whose settings it repeats: a new file is no more readable than they are
+  std::vector<std::string> sources =
+      {};  ///< files whose settings it repeats: a new file is no more readable than they are
 
   bool operator==(const FileChange&) const = default;
 };
 
 /// One way to bring the desired state about; the caller simulates it before it believes it.
 struct Candidate {
-  std::vector<FileChange> files = {};      ///< in the order they are to be written
-  std::vector<KeyPath> may_change = {};    ///< keys, with all below them, that are meant to differ afterwards
-  Table carried = {};                      ///< settings of other files that ours repeats, at their effective keys, with their authors' origins
-  std::string approach = {};               ///< in words, for the report
+  std::vector<FileChange> files = {};    ///< in the order they are to be written
+  std::vector<KeyPath> may_change = {};  ///< keys, with all below them, that are meant to differ afterwards
+  Table carried =
+      {};  ///< settings of other files that ours repeats, at their effective keys, with their authors' origins
+  std::string approach = {};  ///< in words, for the report
 };
 
 /// A container engine as we emulate it. Pure: the same files give the same answer.
@@ -80,9 +82,9 @@ class Engine {
   /// "containerd 1.7.27".
   [[nodiscard]] virtual std::string name() const = 0;
 
-  /// What the daemon makes of the files; with events on request. `daemon_refuses` and `daemon_crashes` as the daemon would.
-  [[nodiscard]] virtual Result<EffectiveConfig> effective(const FileReader& files,
-                                                          bool with_events) const = 0;
+  /// What the daemon makes of the files; with events on request. `daemon_refuses` and `daemon_crashes` as the daemon
+  /// would.
+  [[nodiscard]] virtual Result<EffectiveConfig> effective(const FileReader& files, bool with_events) const = 0;
 
   /// The effective config as the daemon prints it.
   [[nodiscard]] virtual std::string render(const EffectiveConfig& config) const = 0;
@@ -90,8 +92,8 @@ class Engine {
   /// The handlers that are effective, by name.
   [[nodiscard]] virtual std::vector<Handler> handlers(const EffectiveConfig& config) const = 0;
 
-  /// Ways to the desired state, the preferred one first. `files` is the host without what we wrote earlier, `bare` what the
-  /// daemon makes of that. Fails with `needs_decision` where a person has to choose.
+  /// Ways to the desired state, the preferred one first. `files` is the host without what we wrote earlier, `bare` what
+  /// the daemon makes of that. Fails with `needs_decision` where a person has to choose.
   [[nodiscard]] virtual Result<std::vector<Candidate>> candidates(const FileReader& files,
                                                                   const EffectiveConfig& bare,
                                                                   const Desired& desired) const = 0;
@@ -100,13 +102,14 @@ class Engine {
   [[nodiscard]] virtual Result<std::optional<std::string>> undo(const FileChange& ours,
                                                                 const std::string& text) const = 0;
 
-  /// Problems in everyone's files, by place. `effective` is the answer of that name with events; a refusal becomes a finding.
+  /// Problems in everyone's files, by place. `effective` is the answer of that name with events; a refusal becomes a
+  /// finding.
   [[nodiscard]] virtual std::vector<Finding> lint(const FileReader& files,
                                                   const Result<EffectiveConfig>& effective,
                                                   const FileModes& modes) const;
 
-  /// What another release of the daemon makes of the same files. Fails with `unknown_release`, with `usage` where the engine
-  /// has no such comparison.
+  /// What another release of the daemon makes of the same files. Fails with `unknown_release`, with `usage` where the
+  /// engine has no such comparison.
   [[nodiscard]] virtual Result<Preflight> preflight(const FileReader& files, std::string_view release) const;
 
   /// The engine's later lines, for what a change will mean after an upgrade; nearest first.

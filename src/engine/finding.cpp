@@ -1,8 +1,11 @@
 #include "engine/finding.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
+
+#include "engine/letter_case.h"
 
 namespace ctkit::engine {
 
@@ -38,11 +41,7 @@ constexpr std::array kRules = {
          "missing-import",
          error,
          "An import names a file that does not exist, and the daemon refuses to start"},
-    Rule{not_imported,
-         "CTK006",
-         "not-imported",
-         warning,
-         "A file lies in conf.d, and nothing imports that folder"},
+    Rule{not_imported, "CTK006", "not-imported", warning, "A file lies in conf.d, and nothing imports that folder"},
     Rule{dormant_file,
          "CTK007",
          "dormant-file",
@@ -53,26 +52,15 @@ constexpr std::array kRules = {
          "two-spellings",
          warning,
          "One option is set under two spellings, and which one counts is not obvious"},
-    Rule{missing_binary,
-         "CTK009",
-         "missing-binary",
-         warning,
-         "A handler's binary does not exist or cannot be executed"},
-    Rule{cri_dead,
-         "CTK010",
-         "cri-dead",
-         error,
-         "The daemon starts, but Kubernetes finds no runtime there"},
+    Rule{
+        missing_binary, "CTK009", "missing-binary", warning, "A handler's binary does not exist or cannot be executed"},
+    Rule{cri_dead, "CTK010", "cri-dead", error, "The daemon starts, but Kubernetes finds no runtime there"},
     Rule{ignored_registry,
          "CTK011",
          "ignored-registry",
          error,
          "Registry settings stand where containerd 2.x does not read them"},
-    Rule{cdi_off,
-         "CTK012",
-         "cdi-off",
-         warning,
-         "CDI is in use, but the daemon does not inject CDI devices"},
+    Rule{cdi_off, "CTK012", "cdi-off", warning, "CDI is in use, but the daemon does not inject CDI devices"},
     Rule{stray_file,
          "CTK013",
          "stray-file",
@@ -85,11 +73,7 @@ constexpr std::array kRules = {
          "A file with credentials can be read by every user of the node"},
     Rule{unread_key, "CTK015", "unread-key", warning, "Nothing in this release reads the key"},
     Rule{bad_duration, "CTK016", "bad-duration", error, "A duration or timeout is none"},
-    Rule{frozen_copy,
-         "CTK017",
-         "frozen-copy",
-         warning,
-         "A drop-in repeats the whole CRI configuration and freezes it"},
+    Rule{frozen_copy, "CTK017", "frozen-copy", warning, "A drop-in repeats the whole CRI configuration and freezes it"},
     Rule{default_binary_missing,
          "CTK018",
          "default-binary-missing",
@@ -101,8 +85,7 @@ constexpr std::array kRules = {
          "nested-plugin-id",
          error,
          "A plugin id without quotes makes nested tables that no plugin reads"},
-    Rule{
-        daemon_refuses, "CTK020", "daemon-refuses", error, "The daemon refuses this configuration"},
+    Rule{daemon_refuses, "CTK020", "daemon-refuses", error, "The daemon refuses this configuration"},
     Rule{untyped_handler,
          "CTK021",
          "untyped-handler",
@@ -128,11 +111,8 @@ constexpr std::array kRules = {
          "handler-replaced",
          warning,
          "A file names a handler again, and what others set for it is lost"},
-    Rule{no_monitor,
-         "CTK026",
-         "no-monitor",
-         error,
-         "A handler's monitor is not there, and the daemon refuses to start"},
+    Rule{
+        no_monitor, "CTK026", "no-monitor", error, "A handler's monitor is not there, and the daemon refuses to start"},
     Rule{handler_dropped,
          "CTK027",
          "handler-dropped",
@@ -182,6 +162,41 @@ Origin parse_place(std::string_view where) {
   origin.column = first ? *last : 0;
   origin.file = std::make_shared<const std::string>(where);
   return origin;
+}
+
+Place place_of(const Origin& origin) {
+  return {origin.file ? *origin.file : std::string(), origin.line, origin.column};
+}
+
+void sort_by_place(std::vector<Finding>& findings) {
+  std::ranges::stable_sort(findings, {}, [](const Finding& finding) {
+    const auto [file, line, column] = place_of(finding.origin);
+    return std::tuple(file, line, finding.rule, column);
+  });
+}
+
+bool is_stray(std::string_view path) {
+  constexpr std::array<std::string_view, 17> kEndings = {"~",
+                                                         ".swp",
+                                                         ".swo",
+                                                         ".bak",
+                                                         ".backup",
+                                                         ".old",
+                                                         ".orig",
+                                                         ".save",
+                                                         ".tmp",
+                                                         ".temp",
+                                                         ".rpmsave",
+                                                         ".rpmnew",
+                                                         ".rpmorig",
+                                                         ".dpkg-old",
+                                                         ".dpkg-new",
+                                                         ".dpkg-dist",
+                                                         ".disabled"};
+  std::string name = lower(path.substr(path.rfind('/') + 1));
+  if (name.starts_with('.') || (name.starts_with('#') && name.ends_with('#'))) return true;
+  if (name.ends_with(".toml")) name.resize(name.size() - 5);
+  return std::ranges::any_of(kEndings, [&](std::string_view end) { return name.ends_with(end); });
 }
 
 }  // namespace ctkit::engine

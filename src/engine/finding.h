@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "engine/diagnostic.h"
 #include "engine/origin.h"
@@ -69,6 +72,17 @@ struct Finding {
 
   bool operator==(const Finding&) const = default;
 };
+
+/// A place that can be looked up.
+using Place = std::tuple<std::string, std::uint32_t, std::uint32_t>;
+Place place_of(const Origin& origin);
+
+/// By file, line, rule and column.
+void sort_by_place(std::vector<Finding>& findings);
+
+/// Whether the name of the file, `.toml` at its end left aside, is one that editors, package managers and people leave
+/// behind.
+bool is_stray(std::string_view path);
 
 /// Permission bits by path, links followed. No entry: not known; nothing: there is no such file.
 using FileModes = std::map<std::string, std::optional<unsigned>, std::less<>>;

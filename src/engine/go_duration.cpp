@@ -24,7 +24,9 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
 
 constexpr std::uint64_t kLargest = std::uint64_t{1} << 63;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 /// Whole digits at the front, taken off; nothing if above 2^63.
 std::optional<std::uint64_t> take_whole(std::string_view& text) {
@@ -68,7 +70,8 @@ Fraction take_fraction(std::string_view& text) {
 
 const Unit* take_unit(std::string_view& text) {
   std::size_t length = 0;
-  while (length < text.size() && text[length] != '.' && !is_digit(text[length])) ++length;
+  while (length < text.size() && text[length] != '.' && !is_digit(text[length]))
+    ++length;
   const std::string_view name = text.substr(0, length);
   for (const Unit& unit : kUnits) {
     if (unit.name == name) {

@@ -151,8 +151,7 @@ KeyPath KeyPath::child(std::string_view part) const {
 }
 
 bool KeyPath::starts_with(const KeyPath& prefix) const {
-  return parts.size() >= prefix.parts.size() &&
-         std::equal(prefix.parts.begin(), prefix.parts.end(), parts.begin());
+  return parts.size() >= prefix.parts.size() && std::equal(prefix.parts.begin(), prefix.parts.end(), parts.begin());
 }
 
 std::string quote_key(std::string_view part) {

@@ -15,9 +15,7 @@ struct Origin {
   [[nodiscard]] bool built_in() const { return file == nullptr; }
 
   /// `file:line`, or `built-in`.
-  [[nodiscard]] std::string to_string() const {
-    return built_in() ? "built-in" : *file + ":" + std::to_string(line);
-  }
+  [[nodiscard]] std::string to_string() const { return built_in() ? "built-in" : *file + ":" + std::to_string(line); }
 
   bool operator==(const Origin& other) const {
     return line == other.line && column == other.column &&

@@ -10,7 +10,8 @@ void Overlay::put(std::string path, std::optional<std::string> text) {
 }
 
 void Overlay::apply(const std::vector<FileChange>& changes) {
-  for (const FileChange& change : changes) put(change.path, change.after);
+  for (const FileChange& change : changes)
+    put(change.path, change.after);
 }
 
 Result<std::string> Overlay::read(std::string_view path) const {
@@ -23,7 +24,8 @@ Result<std::string> Overlay::read(std::string_view path) const {
 }
 
 Result<std::vector<std::string>> Overlay::list(std::string_view folder) const {
-  while (folder.size() > 1 && folder.ends_with('/')) folder.remove_suffix(1);
+  while (folder.size() > 1 && folder.ends_with('/'))
+    folder.remove_suffix(1);
   const std::string prefix = folder == "/" ? "/" : std::string(folder) + "/";
   std::set<std::string> names;
   auto base = base_.list(folder);

@@ -13,6 +13,8 @@
 
 namespace ctkit::engine {
 
+struct Handler;
+
 /// A setting of somebody's file that another release treats differently.
 struct SettingChange {
   enum class Kind {
@@ -55,8 +57,7 @@ struct Preflight {
   std::string from = {};  ///< "containerd 1.7.27"
   std::string to = {};
   std::optional<Error> refused_today = std::nullopt;
-  std::optional<Error> refused =
-      std::nullopt;  ///< the other release does not start with these files
+  std::optional<Error> refused = std::nullopt;  ///< the other release does not start with these files
   std::vector<std::string> not_serving_today = {};
   std::vector<std::string> not_serving = {};
   std::vector<HandlerChange> handlers = {};
@@ -73,5 +74,11 @@ struct Preflight {
   /// Anything that files set comes out differently; the release's own built-in values don't count.
   [[nodiscard]] bool changes() const;
 };
+
+/// Adds the handlers that the two sides don't have alike.
+void compare_handlers(const std::vector<Handler>& today, const std::vector<Handler>& target, Preflight& result);
+
+/// What is found on the target's side only; notes count nothing.
+std::vector<Finding> new_findings(const std::vector<Finding>& today, std::vector<Finding> target);
 
 }  // namespace ctkit::engine

@@ -44,10 +44,9 @@ Result<Release> Release::parse(std::string_view text) {
     if (read_version(word, release)) return release;
     rest.remove_prefix(word.size());
   }
-  return std::unexpected(
-      Error{.code = ErrorCode::unknown_release,
-            .message = "cannot read a release in '" + std::string(text) + "'",
-            .hint = "give it as three numbers, as --release 1.7.27"});
+  return std::unexpected(Error{.code = ErrorCode::unknown_release,
+                               .message = "cannot read a release in '" + std::string(text) + "'",
+                               .hint = "give it as three numbers, as --release 1.7.27"});
 }
 
 std::string Release::to_string() const {

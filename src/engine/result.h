@@ -23,7 +23,8 @@ enum class ErrorCode {
   unreachable,      ///< the daemon, or systemd, doesn't answer
 };
 
-/// A failure for reasons outside the program: what, where (`file:line:column`, a path or a unit) and what to do about it.
+/// A failure for reasons outside the program: what, where (`file:line:column`, a path or a unit) and what to do about
+/// it.
 struct [[nodiscard]] Error {
   ErrorCode code = ErrorCode::failed;
   std::string message = {};

@@ -10,8 +10,8 @@
 
 namespace ctkit::engine {
 
-/// The files of another reader, each as it was when it was first asked for: what is decided on them is decided on one state,
-/// though somebody writes meanwhile.
+/// The files of another reader, each as it was when it was first asked for: what is decided on them is decided on one
+/// state, though somebody writes meanwhile.
 class Snapshot : public FileReader {
  public:
   explicit Snapshot(const FileReader& base) : base_(base) {}

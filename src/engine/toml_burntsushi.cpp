@@ -104,8 +104,7 @@ bool BurntSushiParser::header(Statement& statement) {
 bool BurntSushiParser::key_value(Statement& statement) {
   if (!key(statement.key, statement.key_span)) return false;
   if (!at('=')) {
-    return refuse(at_,
-                  at(':') ? "expected '.' or '=', not ':'" : "expected '.' or '=' after the key");
+    return refuse(at_, at(':') ? "expected '.' or '=', not ':'" : "expected '.' or '=' after the key");
   }
   ++at_;
   skip_blanks();
@@ -117,9 +116,7 @@ bool BurntSushiParser::key_value(Statement& statement) {
   if (header_depth_ + statement.key.size() > kDepthLimit) return too_deep(begin);
   const BurntSushiTables::Path outer = judging() ? tables_->context() : BurntSushiTables::Path{};
   Table passed;
-  if (!put_entry(
-          statement.key, places_.origin(place), passed, header_depth_ + statement.key.size()))
-    return false;
+  if (!put_entry(statement.key, places_.origin(place), passed, header_depth_ + statement.key.size())) return false;
   if (judging()) tables_->go_back(outer);
   statement.value.end = at_;
   return true;
@@ -154,8 +151,7 @@ bool BurntSushiParser::key_part(std::string& part) {
     ++at_;
   part = text_.substr(begin, at_ - begin);
   if (!part.empty()) return true;
-  if (at("\xef\xbb\xbf"))
-    return refuse(at_, "a byte order mark", "save the file as UTF-8 without one");
+  if (at("\xef\xbb\xbf")) return refuse(at_, "a byte order mark", "save the file as UTF-8 without one");
   return refuse(at_, "expected a key");
 }
 
@@ -189,15 +185,11 @@ bool BurntSushiParser::value(Value& out, const std::string& key, bool in_array, 
   if (at('[')) return array(out, key, nullptr, depth + 1);
   if (at('{')) return inline_table(out, key, in_array, depth + 1);
   if (at('"') || at('\'')) return string(out);
-  if (at("inf") || at("nan") || at('+') || at('-') || (!at_end() && is_digit(text_[at_])))
-    return number(out);
+  if (at("inf") || at("nan") || at('+') || at('-') || (!at_end() && is_digit(text_[at_]))) return number(out);
   return word(out);
 }
 
-bool BurntSushiParser::array(Value& out,
-                             const std::string& key,
-                             ArrayLayout* layout,
-                             std::size_t depth) {
+bool BurntSushiParser::array(Value& out, const std::string& key, ArrayLayout* layout, std::size_t depth) {
   const std::size_t opening = at_;
   ++at_;
   if (judging()) tables_->note_array(key);
@@ -227,10 +219,7 @@ bool BurntSushiParser::array(Value& out,
   }
 }
 
-bool BurntSushiParser::inline_table(Value& out,
-                                    const std::string& key,
-                                    bool in_array,
-                                    std::size_t depth) {
+bool BurntSushiParser::inline_table(Value& out, const std::string& key, bool in_array, std::size_t depth) {
   const std::size_t opening = at_;
   ++at_;
   const BurntSushiTables::Path outer = judging() ? tables_->context() : BurntSushiTables::Path{};
@@ -297,9 +286,7 @@ bool BurntSushiParser::one_line_string(std::string& out) {
   while (!at_end() && !at(quote)) {
     if (at_newline()) return refuse(opening, "the string has no end on its line");
     // What is escaped is judged below; a newline can't be.
-    if (quote == '"' && at('\\') && at_ + 1 < text_.size() && text_[at_ + 1] != '\r' &&
-        text_[at_ + 1] != '\n')
-      ++at_;
+    if (quote == '"' && at('\\') && at_ + 1 < text_.size() && text_[at_ + 1] != '\r' && text_[at_ + 1] != '\n') ++at_;
     ++at_;
   }
   if (at_end()) return refuse(opening, "the string has no end");
@@ -336,8 +323,7 @@ bool BurntSushiParser::multi_line_string(std::string& out) {
     if (at_ + 3 == text_.size() || text_[at_ + 3] != quote) break;
     const std::string_view so_far = text_.substr(begin, at_ + 3 - begin);
     const bool escaped = quote == '"' && so_far.ends_with("\\" + five);
-    if (so_far.ends_with(five) && !escaped)
-      return refuse(at_, "too many quotes at the end of a string");
+    if (so_far.ends_with(five) && !escaped) return refuse(at_, "too many quotes at the end of a string");
   }
   const std::string_view written = text_.substr(begin, at_ - begin);
   at_ += 3;
@@ -362,15 +348,13 @@ bool BurntSushiParser::number(Value& out) {
   if (extent.kind == BurntSushiExtent::Kind::date) {
     while (written.ends_with(' '))
       written.remove_suffix(1);
-    if (!is_burntsushi_date(written, dialect_))
-      return refuse(begin, quoted(written) + ": no date or time");
+    if (!is_burntsushi_date(written, dialect_)) return refuse(begin, quoted(written) + ": no date or time");
     out.data = DateTime{std::string(written)};
     return true;
   }
   std::string_view problem;
-  const auto number = extent.kind == BurntSushiExtent::Kind::integer
-                          ? parse_burntsushi_integer(written, problem)
-                          : parse_burntsushi_float(written, problem);
+  const auto number = extent.kind == BurntSushiExtent::Kind::integer ? parse_burntsushi_integer(written, problem)
+                                                                     : parse_burntsushi_float(written, problem);
   if (!number) return refuse(begin, quoted(written) + ": " + std::string(problem));
   std::visit([&out](auto parsed) { out.data = parsed; }, *number);
   return true;
@@ -414,8 +398,7 @@ Result<ArrayLayout> BurntSushiParser::layout(Span span) {
 }
 
 bool BurntSushiParser::too_deep(std::size_t offset) {
-  error_ =
-      places_.failure(ErrorCode::failed, offset, "nested deeper than " + std::to_string(kDeepest));
+  error_ = places_.failure(ErrorCode::failed, offset, "nested deeper than " + std::to_string(kDeepest));
   return false;
 }
 
@@ -434,9 +417,7 @@ bool BurntSushiParser::accept(std::string problem, std::size_t offset) {
   return problem.empty() || refuse(offset, std::move(problem));
 }
 
-Result<Table> read_burntsushi(std::string_view text,
-                              std::string_view file,
-                              const TomlDialect& dialect) {
+Result<Table> read_burntsushi(std::string_view text, std::string_view file, const TomlDialect& dialect) {
   const TextPlaces places(text, file);
   BurntSushiTables tables;
   BurntSushiParser parser(text, places, dialect, &tables);

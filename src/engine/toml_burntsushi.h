@@ -45,10 +45,7 @@ class BurntSushiParser {
   bool array(Value& out, const std::string& key, ArrayLayout* layout, std::size_t depth);
   bool inline_table(Value& out, const std::string& key, bool in_array, std::size_t depth);
   bool entry(Table& out, std::size_t depth);
-  bool put_entry(const std::vector<std::string>& parts,
-                 const Origin& origin,
-                 Table& out,
-                 std::size_t depth);
+  bool put_entry(const std::vector<std::string>& parts, const Origin& origin, Table& out, std::size_t depth);
   bool after_entry(bool& more);
   bool string(Value& out);
   bool one_line_string(std::string& out);
@@ -75,8 +72,7 @@ class BurntSushiParser {
   const TomlDialect& dialect_;
   BurntSushiTables* tables_;
   std::size_t at_ = 0;
-  std::string bad_character_ =
-      {};  ///< what is wrong with the character behind `text_`; empty: the whole text is good
+  std::string bad_character_ = {};  ///< what is wrong with the character behind `text_`; empty: the whole text is good
   bool begun_ = false;
   bool within_line_ = false;
   std::size_t header_depth_ = 0;
@@ -84,8 +80,6 @@ class BurntSushiParser {
 };
 
 /// The document as BurntSushi/toml understands it.
-Result<Table> read_burntsushi(std::string_view text,
-                              std::string_view file,
-                              const TomlDialect& dialect);
+Result<Table> read_burntsushi(std::string_view text, std::string_view file, const TomlDialect& dialect);
 
 }  // namespace ctkit::engine

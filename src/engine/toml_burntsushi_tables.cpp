@@ -85,9 +85,7 @@ std::string BurntSushiTables::set(const std::string& key, Value value, bool is_a
   return problem;
 }
 
-std::string BurntSushiTables::open_inline(const std::string& key,
-                                          bool in_array,
-                                          const Origin& origin) {
+std::string BurntSushiTables::open_inline(const std::string& key, bool in_array, const Origin& origin) {
   const Path path = child(context_, key);
   implicit_.insert(path);
   return enter(path, in_array, origin);

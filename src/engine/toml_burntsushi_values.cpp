@@ -47,8 +47,7 @@ BurntSushiExtent measure_decimal(std::string_view text, std::size_t from, bool m
 
 BurntSushiExtent measure_signed(std::string_view text) {
   const std::string_view rest = text.substr(1);
-  if (rest.starts_with("inf") || rest.starts_with("nan"))
-    return {.kind = Kind::floating, .length = 4};
+  if (rest.starts_with("inf") || rest.starts_with("nan")) return {.kind = Kind::floating, .length = 4};
   if (at(rest, 0) == '0' && (at(rest, 1) == 'b' || at(rest, 1) == 'o' || at(rest, 1) == 'x'))
     return {.length = 1, .problem = "a sign before a number that is not decimal"};
   if (!is_digit(at(rest, 0))) return {.length = 1, .problem = "expected a digit after the sign"};
@@ -77,8 +76,7 @@ bool has_right_underscores(std::string_view number) {
 
 /// numHasLeadingZero
 bool has_leading_zero(std::string_view number) {
-  if (number.size() > 1 && number[0] == '0')
-    return number[1] != 'b' && number[1] != 'o' && number[1] != 'x';
+  if (number.size() > 1 && number[0] == '0') return number[1] != 'b' && number[1] != 'o' && number[1] != 'x';
   return number.size() > 2 && (number[0] == '-' || number[0] == '+') && number[1] == '0';
 }
 
@@ -223,18 +221,15 @@ std::string join_lines(std::string_view text) {
 BurntSushiExtent measure_burntsushi_number(std::string_view text) {
   const char first = at(text, 0);
   if (first == '+' || first == '-') return measure_signed(text);
-  if (text.starts_with("inf") || text.starts_with("nan"))
-    return {.kind = Kind::floating, .length = 3};
+  if (text.starts_with("inf") || text.starts_with("nan")) return {.kind = Kind::floating, .length = 3};
   if (!is_digit(first)) return {};
   const char second = at(text, 1);
-  if (first == '0' && (second == 'b' || second == 'o' || second == 'x'))
-    return measure_prefixed(text);
+  if (first == '0' && (second == 'b' || second == 'o' || second == 'x')) return measure_prefixed(text);
   // A date begins with two digits at least.
   return measure_decimal(text, 0, first != '0' || is_digit(second));
 }
 
-std::optional<TomlNumber> parse_burntsushi_integer(std::string_view written,
-                                                   std::string_view& problem) {
+std::optional<TomlNumber> parse_burntsushi_integer(std::string_view written, std::string_view& problem) {
   if (!has_right_underscores(written)) {
     problem = kMisplacedUnderscore;
     return std::nullopt;
@@ -244,14 +239,12 @@ std::optional<TomlNumber> parse_burntsushi_integer(std::string_view written,
     return std::nullopt;
   }
   const int base = base_of(written);
-  const auto number =
-      parse_integer(without_underscores(base == 10 ? written : written.substr(2)), base);
+  const auto number = parse_integer(without_underscores(base == 10 ? written : written.substr(2)), base);
   problem = kNumberTooLarge;
   return number ? std::optional<TomlNumber>(*number) : std::nullopt;
 }
 
-std::optional<TomlNumber> parse_burntsushi_float(std::string_view written,
-                                                 std::string_view& problem) {
+std::optional<TomlNumber> parse_burntsushi_float(std::string_view written, std::string_view& problem) {
   const bool negative = written.starts_with('-');
   const std::string_view word = negative || written.starts_with('+') ? written.substr(1) : written;
   if (word == "inf") {
@@ -275,8 +268,7 @@ std::optional<TomlNumber> parse_burntsushi_float(std::string_view written,
     }
     first = false;
   }
-  for (std::size_t dot = written.find('.'); dot != std::string_view::npos;
-       dot = written.find('.', dot + 1)) {
+  for (std::size_t dot = written.find('.'); dot != std::string_view::npos; dot = written.find('.', dot + 1)) {
     if (is_digit(at(written, dot + 1))) continue;
     problem = "a float can't end with a dot";
     return std::nullopt;
@@ -295,8 +287,7 @@ bool is_burntsushi_date(std::string_view written, const TomlDialect& dialect) {
   for (const bool seconds : {true, false}) {
     if (!seconds && !dialect.seconds_optional) break;
     DateReader zoned(text);
-    if (zoned.date() && zoned.word('T') && zoned.clock(seconds) && zoned.offset() && zoned.done())
-      return true;
+    if (zoned.date() && zoned.word('T') && zoned.clock(seconds) && zoned.offset() && zoned.done()) return true;
     DateReader local(text);
     if (local.date() && local.word('T') && local.clock(seconds) && local.done()) return true;
     DateReader time(text);

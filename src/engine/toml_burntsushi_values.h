@@ -24,10 +24,8 @@ struct BurntSushiExtent {
 BurntSushiExtent measure_burntsushi_number(std::string_view text);
 
 /// What was cut; nothing, and the `problem`, if it is refused.
-std::optional<TomlNumber> parse_burntsushi_integer(std::string_view written,
-                                                   std::string_view& problem);
-std::optional<TomlNumber> parse_burntsushi_float(std::string_view written,
-                                                 std::string_view& problem);
+std::optional<TomlNumber> parse_burntsushi_integer(std::string_view written, std::string_view& problem);
+std::optional<TomlNumber> parse_burntsushi_float(std::string_view written, std::string_view& problem);
 
 /// Whether a date or time is one (Go's time.Parse with the library's layouts).
 bool is_burntsushi_date(std::string_view written, const TomlDialect& dialect);

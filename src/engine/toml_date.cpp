@@ -40,8 +40,8 @@ bool is_date(std::string_view text) {
   const auto year = number_at(text, 0, 4);
   const auto month = number_at(text, 5, 2);
   const auto day = number_at(text, 8, 2);
-  return text.size() == 10 && text[4] == '-' && text[7] == '-' && year && month && day &&
-         *month >= 1 && *month <= 12 && *day >= 1 && *day <= days_in(*month, *year);
+  return text.size() == 10 && text[4] == '-' && text[7] == '-' && year && month && day && *month >= 1 && *month <= 12 &&
+         *day >= 1 && *day <= days_in(*month, *year);
 }
 
 /// A time at the front of a text.
@@ -109,8 +109,8 @@ std::string without_leap_second(std::string_view local) {
     month = 1;
     ++year;
   }
-  return std::to_string(10000 + year).substr(1) + '-' + two_digits(month) + '-' + two_digits(day) +
-         'T' + two_digits(hour % 24) + ':' + two_digits(minute % 60) + ":00";
+  return std::to_string(10000 + year).substr(1) + '-' + two_digits(month) + '-' + two_digits(day) + 'T' +
+         two_digits(hour % 24) + ':' + two_digits(minute % 60) + ":00";
 }
 
 std::string without_trailing_zeros(std::string fraction) {
@@ -145,8 +145,7 @@ std::optional<std::string> parse_toml_1_0_date(std::string_view text, DateRules 
   const std::string_view offset = text.substr(11 + clock->length);
   if (offset.empty()) return local + with_point(clock->fraction);
   if (!is_offset(offset, 23, 59)) return std::nullopt;
-  return without_leap_second(local) + with_point(without_trailing_zeros(clock->fraction)) +
-         canonical_offset(offset);
+  return without_leap_second(local) + with_point(without_trailing_zeros(clock->fraction)) + canonical_offset(offset);
 }
 
 /// [digits{1,4}-dd-dd] [[T or blank] dd:dd:dd [.digits{1,9}] [Z or +dd:dd]], each part in [ ]
@@ -154,8 +153,8 @@ std::optional<std::string> parse_toml_1_0_date(std::string_view text, DateRules 
 DatePatternMatch match_date_pattern(std::string_view text) {
   DatePatternMatch match;
   const std::size_t year = digits_at(text, 0);
-  if (year >= 1 && year <= 4 && has(text, year, '-') && digits_at(text, year + 1) == 2 &&
-      has(text, year + 3, '-') && digits_at(text, year + 4) >= 2) {
+  if (year >= 1 && year <= 4 && has(text, year, '-') && digits_at(text, year + 1) == 2 && has(text, year + 3, '-') &&
+      digits_at(text, year + 4) >= 2) {
     match.length = year + 6;
   }
   const bool separated = has(text, match.length, 'T') || has(text, match.length, ' ');
@@ -172,8 +171,7 @@ DatePatternMatch match_date_pattern(std::string_view text) {
   if (has(text, end, 'Z')) {
     match.zoned = true;
     ++end;
-  } else if (shifted && digits_at(text, end + 1) == 2 && has(text, end + 3, ':') &&
-             digits_at(text, end + 4) >= 2) {
+  } else if (shifted && digits_at(text, end + 1) == 2 && has(text, end + 3, ':') && digits_at(text, end + 4) >= 2) {
     match.zoned = true;
     end += 6;
   }

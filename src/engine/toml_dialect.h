@@ -6,8 +6,8 @@ namespace ctkit::engine {
 /// What all libraries of one grammar share is in that grammar's files.
 struct TomlDialect {
   enum class Grammar {
-    go_toml_1,  ///< toml_go1.h
-    toml_1_0,   ///< toml_go2.h
+    go_toml_1,   ///< toml_go1.h
+    toml_1_0,    ///< toml_go2.h
     burntsushi,  ///< toml_burntsushi.h
   };
 
@@ -41,7 +41,8 @@ struct TomlDialect {
 
   /// A UTF-8 byte order mark at the front is passed over.
   bool byte_order_mark = false;
-  /// Multi-line basic strings lose the carriage return at the end of a line, and of lines after an escaped newline more.
+  /// Multi-line basic strings lose the carriage return at the end of a line, and of lines after an escaped newline
+  /// more.
   bool line_by_line_strings = false;
   /// An inline table that replaces an array, or stands in one, has the last part only of its dotted keys.
   bool flat_inline_copies = false;

@@ -16,8 +16,7 @@ const Origin* Draft::first_written(std::string_view key) const {
 }
 
 std::string already_there(std::string_view what, std::string_view key, const Origin& first) {
-  return std::string(what) + " '" + std::string(key) + "' is there already, in line " +
-         std::to_string(first.line);
+  return std::string(what) + " '" + std::string(key) + "' is there already, in line " + std::to_string(first.line);
 }
 
 void make_array(Draft& table, const Origin& origin) {

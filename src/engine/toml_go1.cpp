@@ -40,8 +40,7 @@ std::optional<std::string> parse_zoned_date(std::string_view text) {
   const std::size_t offset = text.find_first_of("Z+-", 11);
   if (text.size() < 20 || offset == std::string_view::npos) return std::nullopt;
   if (text[10] != 'T' && text[10] != ' ') return std::nullopt;
-  return parse_go_offset_date_time(
-      text.substr(0, 10), text.substr(11, offset - 11), text.substr(offset));
+  return parse_go_offset_date_time(text.substr(0, 10), text.substr(11, offset - 11), text.substr(offset));
 }
 
 }  // namespace
@@ -162,8 +161,7 @@ bool Go1Parser::scalar(Go1Token& token, Value& out) {
 bool Go1Parser::number(const Go1Token& token, Value& out) {
   if (values_ == Values::passed) return true;
   std::string_view problem;
-  const auto number =
-      parse_go1_number(token.written, token.kind == Kind::floating, dialect_, problem);
+  const auto number = parse_go1_number(token.written, token.kind == Kind::floating, dialect_, problem);
   if (!number) return refuse(token, quoted(token.written) + ": " + std::string(problem));
   std::visit([&out](auto parsed) { out.data = parsed; }, *number);
   return true;
@@ -183,8 +181,7 @@ bool Go1Parser::date(const Go1Token& token, Value& out) {
     const Go1Token time = take();
     if (lexer_.peek().kind == Kind::time_offset) {
       text = parse_go_offset_date_time(token.written, time.written, take().written);
-    } else if (const auto date = parse_go_date(token.written), clock = parse_go_time(time.written);
-               date && clock) {
+    } else if (const auto date = parse_go_date(token.written), clock = parse_go_time(time.written); date && clock) {
       text = *date + 'T' + *clock;
     }
   }
@@ -194,10 +191,7 @@ bool Go1Parser::date(const Go1Token& token, Value& out) {
   return true;
 }
 
-bool Go1Parser::array(Go1Value& out,
-                      const Go1Token& opening,
-                      ArrayLayout* layout,
-                      std::size_t depth) {
+bool Go1Parser::array(Go1Value& out, const Go1Token& opening, ArrayLayout* layout, std::size_t depth) {
   Array elements;
   std::unique_ptr<Draft> last;  // of inline tables: the only one that could stay open
   bool only_tables = true;
@@ -287,8 +281,7 @@ Result<ArrayLayout> Go1Parser::layout(Span span) {
 }
 
 bool Go1Parser::too_deep(std::size_t offset) {
-  error_ =
-      places_.failure(ErrorCode::failed, offset, "nested deeper than " + std::to_string(kDeepest));
+  error_ = places_.failure(ErrorCode::failed, offset, "nested deeper than " + std::to_string(kDeepest));
   return false;
 }
 
@@ -334,8 +327,7 @@ Result<Table> read_go1(std::string_view text, std::string_view file, const TomlD
         problem = tables.insert(std::move(found.key), origin, parser.take_value());
         break;
     }
-    if (!problem.empty())
-      return std::unexpected(places.refusal(found.key_span.begin, std::move(problem)));
+    if (!problem.empty()) return std::unexpected(places.refusal(found.key_span.begin, std::move(problem)));
   }
 }
 

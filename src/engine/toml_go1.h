@@ -23,10 +23,7 @@ class Go1Parser {
 
   /// Text, places and dialect must outlive it. Values that are only passed may be numbers and dates
   /// that don't exist.
-  Go1Parser(std::string_view text,
-            const TextPlaces& places,
-            const TomlDialect& dialect,
-            Values values)
+  Go1Parser(std::string_view text, const TextPlaces& places, const TomlDialect& dialect, Values values)
       : text_(text), places_(places), dialect_(dialect), values_(values), lexer_(text, dialect) {}
 
   /// The next statement; nothing at the end of the text.

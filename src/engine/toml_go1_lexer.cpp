@@ -19,8 +19,7 @@ bool has(std::string_view text, std::size_t at, std::string_view characters) {
 
 /// How far bare keys and dots reach.
 std::size_t plain_key_length(std::string_view text) {
-  const auto end =
-      std::ranges::find_if_not(text, [](char c) { return c == '.' || is_bare_key_character(c); });
+  const auto end = std::ranges::find_if_not(text, [](char c) { return c == '.' || is_bare_key_character(c); });
   return static_cast<std::size_t>(end - text.begin());
 }
 
@@ -171,8 +170,7 @@ Go1Lexer::State Go1Lexer::key() {
       const std::string_view quote = text_.substr(at_, 1);
       ++at_;
       name += c;
-      if (!(c == '"' ? basic_string(quote, true, name) : literal_string(quote, name)))
-        return State::done;
+      if (!(c == '"' ? basic_string(quote, true, name) : literal_string(quote, name))) return State::done;
       name += c;
       ++at_;
     } else if (is_blank(c)) {
@@ -206,9 +204,7 @@ Go1Lexer::State Go1Lexer::header() {
     if (at_ > begin) {
       std::string name;
       append_valid_utf8(name, text_.substr(begin, at_ - begin));
-      emit(is_array ? Kind::array_table_name : Kind::table_name,
-           {.begin = begin, .end = at_},
-           std::move(name));
+      emit(is_array ? Kind::array_table_name : Kind::table_name, {.begin = begin, .end = at_}, std::move(name));
     }
     if (!is_array) {
       emit_word(Kind::right_bracket, 1);
@@ -295,8 +291,7 @@ Go1Lexer::State Go1Lexer::string() {
   at_ += end.size();
   if (may_span_lines) skip_first_newline();
   std::string value;
-  if (!(basic ? basic_string(end, may_span_lines, value) : literal_string(end, value)))
-    return State::done;
+  if (!(basic ? basic_string(end, may_span_lines, value) : literal_string(end, value))) return State::done;
   at_ += end.size();
   emit(Kind::string, {.begin = begin, .end = at_}, std::move(value));
   return State::values;

@@ -62,8 +62,7 @@ void put(Draft& table, const std::string& key, Go1Value value) {
 
 }  // namespace
 
-std::optional<std::vector<std::string>> split_go1_key(std::string_view spelled,
-                                                      std::string_view& problem) {
+std::optional<std::vector<std::string>> split_go1_key(std::string_view spelled, std::string_view& problem) {
   std::vector<std::string> parts;
   parts.reserve(static_cast<std::size_t>(std::ranges::count(spelled, '.')) + 1);
   const auto fail = [&problem](std::string_view message) {
@@ -114,9 +113,7 @@ void set_go1_path(Draft& table, Go1Key key, const Origin& origin, Go1Value value
   put(*place, key.back(), std::move(value));
 }
 
-std::string Go1Tables::open_table(const std::string& spelled,
-                                  std::vector<std::string> key,
-                                  const Origin& origin) {
+std::string Go1Tables::open_table(const std::string& spelled, std::vector<std::string> key, const Origin& origin) {
   if (!spelled_.insert(spelled).second) {
     const Place first = find_path(root_, key);
     return already_there("table", spelled, first.table ? first.table->origin : origin);

@@ -26,8 +26,7 @@ struct Go1Value {
 };
 
 /// The parts of a key as the lexer spells it, or nothing; `problem` then says why (keysparsing.go).
-std::optional<std::vector<std::string>> split_go1_key(std::string_view spelled,
-                                                      std::string_view& problem);
+std::optional<std::vector<std::string>> split_go1_key(std::string_view spelled, std::string_view& problem);
 
 /// Puts a value where a dotted key within an inline table says (Tree.SetPath in toml.go): what is
 /// there already is overwritten, and a part that is no table is passed over.
@@ -43,12 +42,8 @@ void set_go1_path(Draft& table, Go1Key key, const Origin& origin, Go1Value value
 class Go1Tables {
  public:
   // Each says what is wrong, or nothing.
-  std::string open_table(const std::string& spelled,
-                         std::vector<std::string> key,
-                         const Origin& origin);
-  std::string open_array_table(const std::string& spelled,
-                               std::vector<std::string> key,
-                               const Origin& origin);
+  std::string open_table(const std::string& spelled, std::vector<std::string> key, const Origin& origin);
+  std::string open_array_table(const std::string& spelled, std::vector<std::string> key, const Origin& origin);
   std::string insert(std::vector<std::string> key, const Origin& origin, Go1Value value);
 
   Table finish() { return finish_table(std::move(root_)); }

@@ -105,8 +105,7 @@ Result<ArrayLayout> Go2Parser::layout(Span span) {
 }
 
 bool Go2Parser::too_deep(std::size_t offset) {
-  return cursor_.fail(
-      places_.failure(ErrorCode::failed, offset, "nested deeper than " + std::to_string(kDeepest)));
+  return cursor_.fail(places_.failure(ErrorCode::failed, offset, "nested deeper than " + std::to_string(kDeepest)));
 }
 
 bool Go2Parser::value(Value* out, std::size_t depth) {
@@ -116,8 +115,7 @@ bool Go2Parser::value(Value* out, std::size_t depth) {
   if (cursor_.at('"') || cursor_.at('\'')) {
     return cursor_.string(out ? &out->data.emplace<std::string>() : nullptr);
   }
-  if (cursor_.at('['))
-    return array(out ? &out->data.emplace<Array>() : nullptr, nullptr, depth + 1);
+  if (cursor_.at('[')) return array(out ? &out->data.emplace<Array>() : nullptr, nullptr, depth + 1);
   if (cursor_.at('{')) return inline_table(out ? &out->data.emplace<Table>() : nullptr, depth + 1);
   return scalar(out);
 }
@@ -164,8 +162,7 @@ bool Go2Parser::inline_table(Table* out, std::size_t depth) {
     if (cursor_.at_end()) return cursor_.refuse(begin, "the inline table has no end");
     const std::size_t here = cursor_.offset();
     if (cursor_.at('}')) {
-      if (after_comma && !dialect_.inline_tables_span_lines)
-        return cursor_.refuse(here, "expected a key");
+      if (after_comma && !dialect_.inline_tables_span_lines) return cursor_.refuse(here, "expected a key");
       cursor_.skip(1);
       if (out) *out = tables.finish();
       return true;
@@ -209,8 +206,7 @@ bool Go2Parser::convert(std::string_view atom, std::size_t begin, Value& out) {
   }
   if (begins_like_date(atom)) {
     auto date = parse_toml_1_0_date(
-        atom,
-        {.seconds_optional = dialect_.seconds_optional, .leap_seconds = dialect_.leap_seconds});
+        atom, {.seconds_optional = dialect_.seconds_optional, .leap_seconds = dialect_.leap_seconds});
     if (!date) return unconverted(atom, begin, "no date or time", out);
     out.data = DateTime{std::move(*date)};
     return true;
@@ -226,10 +222,7 @@ bool Go2Parser::convert(std::string_view atom, std::size_t begin, Value& out) {
 }
 
 /// What is rightly delimited but means nothing.
-bool Go2Parser::unconverted(std::string_view atom,
-                            std::size_t begin,
-                            std::string_view problem,
-                            Value& out) {
+bool Go2Parser::unconverted(std::string_view atom, std::size_t begin, std::string_view problem, Value& out) {
   if (values_ == Values::placed) {
     return cursor_.refuse(begin, quoted(atom) + ": " + std::string(problem));
   }
@@ -261,8 +254,7 @@ Result<Table> read_go2(std::string_view text,
     std::string problem;
     if (found.kind != Statement::Kind::key_value) {
       const bool is_array = found.kind == Statement::Kind::array_table;
-      problem = is_array ? tables.open_array_table(found.key, origin)
-                         : tables.open_table(found.key, origin);
+      problem = is_array ? tables.open_array_table(found.key, origin) : tables.open_table(found.key, origin);
       header.clear();
       table_is_placed = is_placed(found.key);
       header = found.key;
@@ -274,8 +266,7 @@ Result<Table> read_go2(std::string_view text,
       if (!value) return std::unexpected(std::move(value.error()));
       problem = tables.insert(found.key, origin, std::move(*value));
     }
-    if (!problem.empty())
-      return std::unexpected(places.refusal(found.key_span.begin, std::move(problem)));
+    if (!problem.empty()) return std::unexpected(places.refusal(found.key_span.begin, std::move(problem)));
   }
 }
 

@@ -164,9 +164,7 @@ bool has_misplaced_underscore(std::string_view number, bool hexadecimal) {
 
 /// Go-toml 1.8 looks at both sides, with a pattern that knows only lower case hexadecimal digits.
 bool has_misplaced_underscore_by_pattern(std::string_view number, bool hexadecimal) {
-  const auto is_separable = [hexadecimal](char c) {
-    return is_digit(c) || (hexadecimal && c >= 'a' && c <= 'f');
-  };
+  const auto is_separable = [hexadecimal](char c) { return is_digit(c) || (hexadecimal && c >= 'a' && c <= 'f'); };
   for (std::size_t at = 0; at < number.size(); ++at) {
     if (number[at] != '_') continue;
     if (at == 0 || at + 1 == number.size()) return true;
@@ -259,8 +257,8 @@ std::optional<TomlNumber> parse_go1_number(std::string_view written,
   std::string digits(written);
   std::erase(digits, '_');
   const int base = is_float ? 10 : base_of(digits);
-  const auto misplaced = dialect.underscores_by_pattern ? has_misplaced_underscore_by_pattern
-                                                        : has_misplaced_underscore;
+  const auto misplaced =
+      dialect.underscores_by_pattern ? has_misplaced_underscore_by_pattern : has_misplaced_underscore;
   if (misplaced(written, base == 16)) {
     problem = "an underscore that is not between digits";
     return std::nullopt;

@@ -26,8 +26,8 @@ struct Statement {
   Kind kind = Kind::key_value;
   std::vector<std::string> key = {};  ///< unquoted parts
   Span key_span = {};                 ///< the key as written, without brackets of a header
-  Span value = {};         ///< key_value only: the value as written, no space or comment around it
-  std::uint32_t line = 0;  ///< of the key, from 1
+  Span value = {};                    ///< key_value only: the value as written, no space or comment around it
+  std::uint32_t line = 0;             ///< of the key, from 1
   std::uint32_t column = 0;
 };
 

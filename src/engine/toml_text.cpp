@@ -15,10 +15,7 @@ unsigned char byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-bool is_continuation(std::string_view text,
-                     std::size_t at,
-                     unsigned char low = 0x80,
-                     unsigned char high = 0xbf) {
+bool is_continuation(std::string_view text, std::size_t at, unsigned char low = 0x80, unsigned char high = 0xbf) {
   return at < text.size() && byte_at(text, at) >= low && byte_at(text, at) <= high;
 }
 
@@ -43,9 +40,7 @@ std::optional<std::uint32_t> parse_hex(std::string_view digits) {
 }
 
 void append_utf8(std::string& text, std::uint32_t rune) {
-  const auto tail = [&text](std::uint32_t bits) {
-    text += static_cast<char>(0x80U | (bits & 0x3fU));
-  };
+  const auto tail = [&text](std::uint32_t bits) { text += static_cast<char>(0x80U | (bits & 0x3fU)); };
   if (!is_unicode_scalar(rune)) {
     text += kReplacement;
   } else if (rune < 0x80) {
@@ -98,8 +93,7 @@ void append_valid_utf8(std::string& out, std::string_view text) {
 
 TextPlaces::TextPlaces(std::string_view text, std::string_view file)
     : file_(std::make_shared<const std::string>(file)), line_begins_{0} {
-  for (std::size_t at = text.find('\n'); at != std::string_view::npos;
-       at = text.find('\n', at + 1)) {
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
     line_begins_.push_back(at + 1);
   }
 }

@@ -21,32 +21,20 @@ void each_leaf(const PathNode& path, const Value& value, const Visit& visit) {
 
 /// One event a leaf of `loser`; `whole` is the table that `winner`, which hasn't got them,
 /// replaced.
-void erase(std::vector<Event>& events,
-           const PathNode& path,
-           const PathNode& whole,
-           const Value& loser,
-           const Origin& by) {
+void erase(
+    std::vector<Event>& events, const PathNode& path, const PathNode& whole, const Value& loser, const Origin& by) {
   each_leaf(path, loser, [&](const PathNode& leaf, const Value& value) {
-    events.push_back({.kind = Event::Kind::erased,
-                      .key = leaf.key_path(),
-                      .value = value,
-                      .by = by,
-                      .to = whole.key_path()});
+    events.push_back(
+        {.kind = Event::Kind::erased, .key = leaf.key_path(), .value = value, .by = by, .to = whole.key_path()});
   });
 }
 
-void replace(std::vector<Event>& events,
-             const PathNode& path,
-             const PathNode& whole,
-             const Value& loser,
-             const Value& winner) {
+void replace(
+    std::vector<Event>& events, const PathNode& path, const PathNode& whole, const Value& loser, const Value& winner) {
   const Table* lost = loser.table();
   const Table* won = winner.table();
   if (!lost) {
-    events.push_back({.kind = Event::Kind::overridden,
-                      .key = path.key_path(),
-                      .value = loser,
-                      .by = winner.origin});
+    events.push_back({.kind = Event::Kind::overridden, .key = path.key_path(), .value = loser, .by = winner.origin});
     return;
   }
   if (!won) {
@@ -84,15 +72,13 @@ void Transcript::erased(const PathNode& path, const Value& loser, const Origin& 
 
 void Transcript::moved(const KeyPath& from, const Value& value, const KeyPath& to) const {
   if (!events_) return;
-  events_->push_back(
-      {.kind = Event::Kind::moved, .key = from, .value = value, .by = value.origin, .to = to});
+  events_->push_back({.kind = Event::Kind::moved, .key = from, .value = value, .by = value.origin, .to = to});
 }
 
 void Transcript::unread(const PathNode& path, const Value& value) const {
   if (!events_) return;
   each_leaf(path, value, [&](const PathNode& leaf, const Value& child) {
-    events_->push_back(
-        {.kind = Event::Kind::unread, .key = leaf.key_path(), .value = child, .by = child.origin});
+    events_->push_back({.kind = Event::Kind::unread, .key = leaf.key_path(), .value = child, .by = child.origin});
   });
 }
 

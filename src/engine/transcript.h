@@ -24,7 +24,8 @@ class Transcript {
 
   [[nodiscard]] bool wanted() const { return events_ != nullptr; }
 
-  /// `loser` stood at `path` and `winner` now does: one event a leaf, overridden where the winner has the same key, else erased.
+  /// `loser` stood at `path` and `winner` now does: one event a leaf, overridden where the winner has the same key,
+  /// else erased.
   void replaced(const PathNode& path, const Value& loser, const Value& winner) const;
 
   /// Every leaf of `loser` is gone because of what stands at `by`.

@@ -52,8 +52,7 @@ std::string_view at(const Lines& lines, Index index) {
 /// - new line).
 class Row {
  public:
-  explicit Row(Index changes)
-      : changes_(changes), reached_(static_cast<std::size_t>(changes + 1), -1) {}
+  explicit Row(Index changes) : changes_(changes), reached_(static_cast<std::size_t>(changes + 1), -1) {}
 
   [[nodiscard]] Index reached(Index diagonal) const {
     return diagonal < -changes_ || diagonal > changes_ ? -1 : reached_[position(diagonal)];
@@ -96,9 +95,7 @@ std::vector<Replacement> walk_back(const std::vector<Row>& rows, Index old_line,
 }
 
 /// The single-line changes between the stretches, which are given as one replacement.
-std::vector<Replacement> find_steps(const Lines& before,
-                                    const Lines& after,
-                                    const Replacement& all) {
+std::vector<Replacement> find_steps(const Lines& before, const Lines& after, const Replacement& all) {
   const Index old_size = all.old_end - all.old_begin;
   const Index new_size = all.new_end - all.new_begin;
   std::vector<Row> rows;
@@ -108,12 +105,10 @@ std::vector<Replacement> find_steps(const Lines& before,
       Index old_line = 0;
       if (changes > 0) {
         const bool by_new_line = comes_by_new_line(rows.back(), diagonal);
-        old_line =
-            by_new_line ? rows.back().reached(diagonal + 1) : rows.back().reached(diagonal - 1) + 1;
+        old_line = by_new_line ? rows.back().reached(diagonal + 1) : rows.back().reached(diagonal - 1) + 1;
       }
       while (old_line < old_size && old_line - diagonal < new_size &&
-             at(before, all.old_begin + old_line) ==
-                 at(after, all.new_begin + old_line - diagonal)) {
+             at(before, all.old_begin + old_line) == at(after, all.new_begin + old_line - diagonal)) {
         ++old_line;
       }
       row.set(diagonal, old_line);
@@ -134,14 +129,11 @@ std::vector<Replacement> find_replacements(const Lines& before, const Lines& aft
   while (head < shorter && at(before, head) == at(after, head))
     ++head;
   Index tail = 0;
-  while (tail < shorter - head &&
-         at(before, size_of(before) - tail - 1) == at(after, size_of(after) - tail - 1)) {
+  while (tail < shorter - head && at(before, size_of(before) - tail - 1) == at(after, size_of(after) - tail - 1)) {
     ++tail;
   }
-  const Replacement all{.old_begin = head,
-                        .old_end = size_of(before) - tail,
-                        .new_begin = head,
-                        .new_end = size_of(after) - tail};
+  const Replacement all{
+      .old_begin = head, .old_end = size_of(before) - tail, .new_begin = head, .new_end = size_of(after) - tail};
 
   std::vector<Replacement> replacements;
   for (Replacement step : find_steps(before, after, all)) {
@@ -187,12 +179,10 @@ std::string unified_diff(std::string_view before,
   const std::vector<Replacement> replacements = find_replacements(old_lines, new_lines);
   if (replacements.empty()) return {};
 
-  std::string output =
-      "--- " + std::string(before_name) + "\n+++ " + std::string(after_name) + "\n";
+  std::string output = "--- " + std::string(before_name) + "\n+++ " + std::string(after_name) + "\n";
   for (auto first = replacements.begin(); first != replacements.end();) {
     auto end = std::next(first);
-    while (end != replacements.end() &&
-           end->old_begin - std::prev(end)->old_end <= 2 * Index{context})
+    while (end != replacements.end() && end->old_begin - std::prev(end)->old_end <= 2 * Index{context})
       ++end;
     const Replacement& last = *std::prev(end);
 

@@ -31,9 +31,8 @@ std::vector<Said> what_is_said(std::string_view text, const std::vector<Statemen
     }
     KeyPath key = table;
     key.parts.insert(key.parts.end(), statement.key.begin(), statement.key.end());
-    said.push_back({std::move(key),
-                    std::string(text.substr(statement.value.begin,
-                                            statement.value.end - statement.value.begin))});
+    said.push_back(
+        {std::move(key), std::string(text.substr(statement.value.begin, statement.value.end - statement.value.begin))});
   }
   return said;
 }
@@ -66,8 +65,7 @@ Result<std::optional<std::string>> without_our_statements(const FileChange& ours
   bool heads_something = false;
   for (std::size_t i = said.size(); i-- > 0;) {
     const bool header = (*present)[i].kind != Statement::Kind::key_value;
-    keep[i] =
-        header ? heads_something || !ours_said.contains(said[i]) : !ours_said.contains(said[i]);
+    keep[i] = header ? heads_something || !ours_said.contains(said[i]) : !ours_said.contains(said[i]);
     heads_something = header ? false : heads_something || keep[i];
     any = any || keep[i];
   }

@@ -39,12 +39,13 @@ std::optional<unsigned> wanted_mode(const FileSystem& files, const FileChange& c
 }
 
 /// What it takes to undo the plan.
-std::vector<AppliedFile> applied_files(const FileSystem& files, const std::vector<JournalEntry>& known,
+std::vector<AppliedFile> applied_files(const FileSystem& files,
+                                       const std::vector<JournalEntry>& known,
                                        const Plan& plan) {
   std::vector<AppliedFile> list;
   for (const FileChange& change : plan.files) {
-    const bool was_ours = std::ranges::any_of(
-        known, [&](const JournalEntry& entry) { return entry.change.path == change.path; });
+    const bool was_ours =
+        std::ranges::any_of(known, [&](const JournalEntry& entry) { return entry.change.path == change.path; });
     list.push_back({.path = change.path,
                     .before = change.before,
                     .after = change.after,
@@ -86,8 +87,7 @@ Journal next_journal(const FileSystem& files, const std::optional<Journal>& jour
 /// Everything is written: what only the way there needed goes.
 void finish(Journal& journal, const Plan& plan) {
   std::erase_if(journal.files, [&](const JournalEntry& entry) {
-    return std::ranges::find(plan.desired, entry.change.path, &FileChange::path) ==
-           plan.desired.end();
+    return std::ranges::find(plan.desired, entry.change.path, &FileChange::path) == plan.desired.end();
   });
   for (JournalEntry& entry : journal.files)
     entry.earlier = std::nullopt;
@@ -135,15 +135,17 @@ std::string put_back(FileSystem& files, const std::vector<Written>& written) {
 
 Error after_failure(Error error, const std::string& not_put_back) {
   error.hint += (error.hint.empty() ? "" : "; ");
-  error.hint += not_put_back.empty() ? "the files are as before"
-                                     : "these files could not be put back: " + not_put_back;
+  error.hint += not_put_back.empty() ? "the files are as before" : "these files could not be put back: " + not_put_back;
   return error;
 }
 
 }  // namespace
 
-Result<Journal> apply(FileSystem& files, const std::string& state_folder, const std::optional<Journal>& journal,
-                      const Plan& plan, LastApply last) {
+Result<Journal> apply(FileSystem& files,
+                      const std::string& state_folder,
+                      const std::optional<Journal>& journal,
+                      const Plan& plan,
+                      LastApply last) {
   if (plan.files.empty() && journal && journal->finished) return *journal;
   if (journal && !journal->finished) remove_leftovers(files, *journal);
   Journal next = next_journal(files, journal, plan, std::move(last));
@@ -160,8 +162,7 @@ Result<Journal> apply(FileSystem& files, const std::string& state_folder, const 
   std::vector<Written> written;
   for (const FileChange& change : plan.files) {
     if (change.after) {
-      if (auto made = files.make_folders(folder_of(change.path)); !made)
-        return abandon(made.error(), written);
+      if (auto made = files.make_folders(folder_of(change.path)); !made) return abandon(made.error(), written);
     }
     // A replace that fails may have taken place all the same, if only the folder's sync failed.
     written.push_back({&change, present_mode(files, change.path)});
@@ -175,8 +176,10 @@ Result<Journal> apply(FileSystem& files, const std::string& state_folder, const 
   return next;
 }
 
-Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine, FileSystem& files,
-                                         const std::string& state_folder, const Journal& journal,
+Result<std::vector<TakenBack>> uninstall(const engine::Engine& engine,
+                                         FileSystem& files,
+                                         const std::string& state_folder,
+                                         const Journal& journal,
                                          const Settle& settle) {
   auto list = take_back(engine, files, journal);
   if (!list) return list;

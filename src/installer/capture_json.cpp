@@ -1,5 +1,6 @@
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include "installer/capture.h"
 
@@ -20,8 +21,10 @@ engine::Result<Capture> parse_capture(std::string_view text, std::string_view wh
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return std::unexpected(no_record(where, "it is no JSON object"));
   Capture capture;
-  for (const auto& [key, to] : {std::pair("engine", &capture.engine), std::pair("release", &capture.release),
-                                std::pair("config", &capture.config), std::pair("cwd", &capture.working_folder),
+  for (const auto& [key, to] : {std::pair("engine", &capture.engine),
+                                std::pair("release", &capture.release),
+                                std::pair("config", &capture.config),
+                                std::pair("cwd", &capture.working_folder),
                                 std::pair("defaults", &capture.defaults)}) {
     const auto found = json.find(key);
     if (found == json.end() || found->is_null()) continue;

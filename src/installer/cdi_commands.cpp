@@ -38,27 +38,24 @@ std::string read_line(const engine::FileReader& files, std::string_view path) {
   return *std::move(text);
 }
 
-Result<cdi::Level> find_level(const CdiRequest& request,
-                              const HostRoot& root,
-                              const engine::FileReader& here) {
+Result<cdi::Level> find_level(const CdiRequest& request, const HostRoot& root, const engine::FileReader& here) {
   if (!request.level.empty()) return cdi::find_level(request.level).value_or(cdi::Level::v0_5_4);
   const auto named = observe_release(here, root, request.release);
   if (!named) return std::unexpected(named.error());
   if (named->empty()) {
-    return std::unexpected(
-        Error{.code = ErrorCode::unknown_release,
-              .message = "the CDI library is not known",
-              .where = root.folder,
-              .hint = "give it as --level, or containerd's release as --release"});
+    return std::unexpected(Error{.code = ErrorCode::unknown_release,
+                                 .message = "the CDI library is not known",
+                                 .where = root.folder,
+                                 .hint = "give it as --level, or containerd's release as --release"});
   }
   const auto release = engine::Release::parse(*named);
   if (!release) return std::unexpected(release.error());
   const auto level = cdi::level_of_containerd(release->major, release->minor, release->patch);
   if (!level) {
-    return std::unexpected(Error{.code = ErrorCode::unknown_release,
-                                 .message = "containerd " + release->to_string() +
-                                            " has no CDI, or one that nobody has looked at",
-                                 .hint = "give a library as --level"});
+    return std::unexpected(
+        Error{.code = ErrorCode::unknown_release,
+              .message = "containerd " + release->to_string() + " has no CDI, or one that nobody has looked at",
+              .hint = "give a library as --level"});
   }
   return *level;
 }
@@ -69,9 +66,8 @@ std::vector<std::string> spec_folders(const CdiRequest& request) {
 
 Result<CdiOutcome> validate(const CdiRequest& request, cdi::Level level, const cdi::Tree& tree) {
   const cdi::SpecFolders folders = cdi::read_spec_folders(tree, spec_folders(request), level);
-  return CdiOutcome{
-      .text = request.json ? report_cdi_json(folders, level) : report_cdi_text(folders, level),
-      .problems = !folders.problems.empty() || folders.crash != cdi::Crash::none};
+  return CdiOutcome{.text = request.json ? report_cdi_json(folders, level) : report_cdi_text(folders, level),
+                    .problems = !folders.problems.empty() || folders.crash != cdi::Crash::none};
 }
 
 Result<CdiOutcome> list(const CdiRequest& request,
@@ -86,9 +82,9 @@ Result<CdiOutcome> list(const CdiRequest& request,
   const std::string libraries = cdi::find_library_version(tree);
   for (const cdi::LoadedSpec& spec : folders.specs)
     rows.push_back(cdi::judge(spec, tree, libraries, module));
-  return CdiOutcome{.text = request.json ? report_cdi_list_json(folders, rows, level)
-                                         : report_cdi_list_text(folders, rows, level),
-                    .problems = !folders.problems.empty() || folders.crash != cdi::Crash::none};
+  return CdiOutcome{
+      .text = request.json ? report_cdi_list_json(folders, rows, level) : report_cdi_list_text(folders, rows, level),
+      .problems = !folders.problems.empty() || folders.crash != cdi::Crash::none};
 }
 
 /// The roots of a generate request, clean and complete.
@@ -101,9 +97,7 @@ struct Roots {
 
 Roots complete(const CdiRequest& request) {
   Roots roots{.driver = cdi::clean(request.driver_root)};
-  roots.driver_here = request.driver_root_ctr_path.empty()
-                          ? roots.driver
-                          : cdi::clean(request.driver_root_ctr_path);
+  roots.driver_here = request.driver_root_ctr_path.empty() ? roots.driver : cdi::clean(request.driver_root_ctr_path);
   roots.dev = request.dev_root.empty() ? roots.driver : cdi::clean(request.dev_root);
   roots.dev_here = !request.dev_root_ctr_path.empty() ? cdi::clean(request.dev_root_ctr_path)
                    : roots.dev == roots.driver        ? roots.driver_here
@@ -119,8 +113,7 @@ Result<cdi::Spec> make_spec(const CdiRequest& request,
   if (const auto kind = cdi::parse_kind(request.kind); !kind)
     return std::unexpected(kind.error().with_context("--kind"));
   if (!request.hook_path.starts_with('/')) {
-    return std::unexpected(Error{.code = ErrorCode::usage,
-                                 .message = "--nvidia-cdi-hook-path wants an absolute path"});
+    return std::unexpected(Error{.code = ErrorCode::usage, .message = "--nvidia-cdi-hook-path wants an absolute path"});
   }
   const Roots roots = complete(request);
   const auto driver = tree.below(roots.driver_here);
@@ -129,22 +122,21 @@ Result<cdi::Spec> make_spec(const CdiRequest& request,
   if (!dev) return std::unexpected(dev.error().with_context("opening the device root"));
   std::string kernel = read_line(files, kKernelRelease);
   if (kernel.empty()) kernel = read_line(here, kKernelRelease);
-  const auto inventory = cdi::take_inventory(
-      **driver,
-      **dev,
-      {.kernel_release = std::move(kernel),
-       .firmware_folder = read_line(files, kFirmwareFolder),
-       .module_version = cdi::parse_module_version(read_line(files, kModuleVersion)),
-       .root_is_host = roots.driver == "/"});
+  const auto inventory =
+      cdi::take_inventory(**driver,
+                          **dev,
+                          {.kernel_release = std::move(kernel),
+                           .firmware_folder = read_line(files, kFirmwareFolder),
+                           .module_version = cdi::parse_module_version(read_line(files, kModuleVersion)),
+                           .root_is_host = roots.driver == "/"});
   if (!inventory) return std::unexpected(inventory.error());
   warnings = inventory->warnings;
-  return cdi::make_management_spec(
-      *inventory,
-      {.kind = request.kind,
-       .hook_path = request.hook_path,
-       .driver_root = roots.driver,
-       .dev_root = roots.dev,
-       .same_view = roots.driver == roots.driver_here && roots.dev == roots.dev_here});
+  return cdi::make_management_spec(*inventory,
+                                   {.kind = request.kind,
+                                    .hook_path = request.hook_path,
+                                    .driver_root = roots.driver,
+                                    .dev_root = roots.dev,
+                                    .same_view = roots.driver == roots.driver_here && roots.dev == roots.dev_here});
 }
 
 /// Writes the text unless it is there already, as it is and for everybody to read.
@@ -152,8 +144,7 @@ Result<bool> write_if_changed(FileSystem& files, const std::string& path, const 
   const auto present = files.read(path);
   const auto mode = files.mode_of(path);
   if (present && *present == text && mode && *mode == kSpecMode) return false;
-  if (const auto made = files.make_folders(cdi::folder_of(path)); !made)
-    return std::unexpected(made.error());
+  if (const auto made = files.make_folders(cdi::folder_of(path)); !made) return std::unexpected(made.error());
   // Of a file that is new with a link the daemon's watch sees nothing: it waits for renames, writes
   // and removals (pkg/cdi/cache.go). So what is new is replaced once more, by a rename.
   const bool is_new = !mode && mode.error().code == ErrorCode::not_found;
@@ -180,9 +171,8 @@ Result<CdiOutcome> generate(const CdiRequest& request,
     outcome.text = std::move(text);
     return outcome;
   }
-  std::string path = request.output.empty()
-                         ? cdi::join(cdi::kDynamicFolder, cdi::management_file_name(request.kind))
-                         : request.output;
+  std::string path =
+      request.output.empty() ? cdi::join(cdi::kDynamicFolder, cdi::management_file_name(request.kind)) : request.output;
   if (request.output.empty() && request.json)
     path = path.substr(0, path.size() - std::string_view("yaml").size()) + "json";
   if (!path.starts_with('/')) path = "/" + path;
@@ -202,8 +192,7 @@ Result<CdiOutcome> run_cdi(const CdiRequest& request,
   if (request.verb == CdiVerb::generate) return generate(request, here, files, tree);
   const auto level = find_level(request, root, here);
   if (!level) return std::unexpected(level.error());
-  return request.verb == CdiVerb::validate ? validate(request, *level, tree)
-                                           : list(request, *level, files, tree);
+  return request.verb == CdiVerb::validate ? validate(request, *level, tree) : list(request, *level, files, tree);
 }
 
 }  // namespace ctkit::installer

@@ -31,12 +31,16 @@ using Verdict = NodeChange::Verdict;
 constexpr auto kStatusTime = 10s;
 
 Error decision_needed(std::string message, std::string where, std::string hint) {
-  return {.code = ErrorCode::needs_decision, .message = std::move(message), .where = std::move(where), .hint = std::move(hint)};
+  return {.code = ErrorCode::needs_decision,
+          .message = std::move(message),
+          .where = std::move(where),
+          .hint = std::move(hint)};
 }
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+  for (const std::string& name : names)
+    text += (text.empty() ? "'" : ", '") + name + "'";
   return text;
 }
 
@@ -53,9 +57,10 @@ Result<void> check_binaries(const Request& request, const FileSystem& files) {
   for (const engine::DesiredHandler& handler : request.desired.handlers) {
     const auto mode = files.mode_of(handler.binary);
     if (mode && (*mode & kExecutable) != 0) continue;
-    return std::unexpected(decision_needed("handler '" + handler.name + "' would start '" + handler.binary + "', which " +
-                                               (mode ? "is not executable" : "is not on this node"),
-                                           handler.binary, "install it first, or name another one with --handler"));
+    return std::unexpected(decision_needed("handler '" + handler.name + "' would start '" + handler.binary +
+                                               "', which " + (mode ? "is not executable" : "is not on this node"),
+                                           handler.binary,
+                                           "install it first, or name another one with --handler"));
   }
   return {};
 }
@@ -69,15 +74,18 @@ Result<std::string> find_unit(const Request& request, LiveNode& node) {
     unit = *std::move(found);
   }
   if (!unit.ends_with(".service")) {
-    return std::unexpected(decision_needed("the daemon runs in '" + unit + "', which is no service that systemd could restart",
-                                           unit, "name its service with --unit, or use --restart none"));
+    return std::unexpected(
+        decision_needed("the daemon runs in '" + unit + "', which is no service that systemd could restart",
+                        unit,
+                        "name its service with --unit, or use --restart none"));
   }
   const auto state = node.services.state(unit);
   if (!state) return std::unexpected(state.error());
   if (state->load_state != "loaded" && !state->load_state.empty()) {
-    return std::unexpected(Error{.message = "'" + unit + "' can't be restarted: it is " + state->load_state,
-                                 .where = unit,
-                                 .hint = state->load_state == "masked" ? "see 'systemctl unmask'" : "see 'systemctl status'"});
+    return std::unexpected(
+        Error{.message = "'" + unit + "' can't be restarted: it is " + state->load_state,
+              .where = unit,
+              .hint = state->load_state == "masked" ? "see 'systemctl unmask'" : "see 'systemctl status'"});
   }
   return unit;
 }
@@ -86,7 +94,8 @@ std::string in_words(const engine::Mismatch& mismatch) {
   const auto value = [&](const std::optional<engine::Value>& item) {
     return item ? shown(mismatch.key, *item) : std::string("nothing");
   };
-  return mismatch.key.to_string() + ": predicted " + value(mismatch.predicted) + ", it says " + value(mismatch.answered);
+  return mismatch.key.to_string() + ": predicted " + value(mismatch.predicted) + ", it says " +
+         value(mismatch.answered);
 }
 
 /// The node's own program on the planned files.
@@ -101,15 +110,20 @@ Result<void> check_with_own_program(const Request& request, Host& host, const en
   if (mismatches->empty() || request.trust != Trust::neither) return {};
   constexpr std::size_t kMostShown = 8;
   std::string hint = "--trust dump or --trust prediction goes on all the same:";
-  for (std::size_t i = 0; i < std::min(mismatches->size(), kMostShown); ++i) hint += "\n    " + in_words((*mismatches)[i]);
+  for (std::size_t i = 0; i < std::min(mismatches->size(), kMostShown); ++i)
+    hint += "\n    " + in_words((*mismatches)[i]);
   return std::unexpected(decision_needed("the node's own '" + node.daemon->facts.executable +
                                              "' makes something else of these files than we predict, in " +
                                              std::to_string(mismatches->size()) + " keys",
-                                         node.daemon->facts.executable, hint));
+                                         node.daemon->facts.executable,
+                                         hint));
 }
 
-/// A restart makes the daemon forget what only it knows. What today's files have, and the plan gives up, is another matter.
-Result<void> check_loss(const Request& request, const engine::Engine& engine, const Plan& plan,
+/// A restart makes the daemon forget what only it knows. What today's files have, and the plan gives up, is another
+/// matter.
+Result<void> check_loss(const Request& request,
+                        const engine::Engine& engine,
+                        const Plan& plan,
                         const std::optional<LoadedState>& before) {
   if (!before || request.restart == RestartMode::always) return {};
   Expected known{.handlers = plan.handlers};
@@ -119,9 +133,11 @@ Result<void> check_loss(const Request& request, const engine::Engine& engine, co
   }
   const auto lost = handlers_to_lose(known, *before);
   if (lost.empty()) return {};
-  return std::unexpected(decision_needed("the running daemon serves handlers that its files no longer have, and a restart would lose them: " +
-                                             listed(lost),
-                                         "", "put them back into a file, or accept it with --restart always"));
+  return std::unexpected(decision_needed(
+      "the running daemon serves handlers that its files no longer have, and a restart would lose them: " +
+          listed(lost),
+      "",
+      "put them back into a file, or accept it with --restart always"));
 }
 
 std::vector<std::string> not_loaded(const engine::Desired& desired, const std::optional<LoadedState>& loaded) {
@@ -159,7 +175,8 @@ struct Written {
 };
 
 /// Something changed the files while we restarted.
-std::vector<std::string> changed_meanwhile(const engine::Engine& engine, const FileSystem& files,
+std::vector<std::string> changed_meanwhile(const engine::Engine& engine,
+                                           const FileSystem& files,
                                            const engine::EffectiveConfig& predicted) {
   const auto now = engine.effective(files, false);
   if (!now) return {"the files have changed meanwhile, and the daemon would refuse them: " + now.error().message};
@@ -198,7 +215,10 @@ void undo(const Request& request, Host& host, const Written& written, bool resta
 }
 
 /// The journal of a change that holds.
-void confirm(const Request& request, Host& host, Journal journal, const Restarted& restarted,
+void confirm(const Request& request,
+             Host& host,
+             Journal journal,
+             const Restarted& restarted,
              const engine::EffectiveConfig& config) {
   if (journal.last) journal.last->confirmed = true;
   journal.restarts += 1;
@@ -217,8 +237,13 @@ void keep_build(const Request& request, Host& host) {
 }
 
 /// The files are written: restart, and see whether the daemon agrees.
-void prove(const Request& request, const engine::Engine& engine, Host& host, const Plan& plan, const Journal& journal,
-           const Written& written, NodeChange& change) {
+void prove(const Request& request,
+           const engine::Engine& engine,
+           Host& host,
+           const Plan& plan,
+           const Journal& journal,
+           const Written& written,
+           NodeChange& change) {
   LiveNode& node = *host.live;
   Restarted restarted = restart_daemon(node, written.unit, written.expected, written.before);
   if (restarted.problems.empty()) restarted.problems = changed_meanwhile(engine, host.files, plan.predicted);
@@ -241,7 +266,8 @@ Result<void> unload(const Request& request, const engine::Engine& engine, Host& 
   const Expected expected = make_expected(*today, engine.handlers(*today));
   const auto loaded = loaded_now(node);
   RestartFacts facts;
-  if (!loaded || !*loaded || !handlers_to_lose(expected, **loaded).empty()) facts.not_loaded = {"of the files as they are"};
+  if (!loaded || !*loaded || !handlers_to_lose(expected, **loaded).empty())
+    facts.not_loaded = {"of the files as they are"};
   const RestartDecision decision = decide_restart(request.restart, facts);
   if (!facts.not_loaded.empty()) change.reasons = {"the daemon has loaded what is no longer in its files"};
   if (!decision.restart) return {};
@@ -257,7 +283,9 @@ Result<void> unload(const Request& request, const engine::Engine& engine, Host& 
 
 }  // namespace
 
-RestartDecision restart_due(const Request& request, Host& host, const Plan& plan,
+RestartDecision restart_due(const Request& request,
+                            Host& host,
+                            const Plan& plan,
                             const std::optional<Journal>& journal) {
   RestartFacts facts{.effective_changes = plan.restart_due()};
   const LiveNode& node = *host.live;
@@ -301,14 +329,16 @@ Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engi
     auto before = loaded_now(node);
     if (!before) return std::unexpected(before.error());
     written.before = *std::move(before);
-    if (auto kept = check_loss(request, engine, *outcome.plan, written.before); !kept) return std::unexpected(kept.error());
+    if (auto kept = check_loss(request, engine, *outcome.plan, written.before); !kept)
+      return std::unexpected(kept.error());
   }
   if (node.daemon) {
     engine::Overlay planned(static_cast<const engine::FileReader&>(host.files));
     planned.apply(outcome.plan->files);
     if (auto fits = check_with_own_program(request, host, planned); !fits) return std::unexpected(fits.error());
   }
-  LastApply last{.confirmed = !decision.restart, .token = make_token(node.clock.real_time()), .time = node.clock.real_time()};
+  LastApply last{
+      .confirmed = !decision.restart, .token = make_token(node.clock.real_time()), .time = node.clock.real_time()};
   if (!decision.restart) {
     auto now = apply(host.files, folder, journal, *outcome.plan, std::move(last));
     if (!now) return std::unexpected(now.error());
@@ -374,7 +404,8 @@ Result<Outcome> uninstall_from_node(const Request& request, const engine::Engine
   const auto taken = take_back(engine, host.files, *journal);
   if (!taken) return std::unexpected(taken.error());
   engine::Overlay without(static_cast<const engine::FileReader&>(host.files));
-  for (const TakenBack& file : *taken) without.put(file.path, file.left);
+  for (const TakenBack& file : *taken)
+    without.put(file.path, file.left);
   const auto today = engine.effective(host.files, false);
   const auto predicted = engine.effective(without, false);
   Written written;
@@ -384,7 +415,8 @@ Result<Outcome> uninstall_from_node(const Request& request, const engine::Engine
     if (!before && request.restart != RestartMode::none) return std::unexpected(before.error());
     if (before) written.before = *std::move(before);
   }
-  RestartFacts facts{.effective_changes = !today || !predicted || !differences(today->config, predicted->config).empty()};
+  RestartFacts facts{.effective_changes =
+                         !today || !predicted || !differences(today->config, predicted->config).empty()};
   if (written.before && predicted) facts.not_loaded = handlers_to_lose(written.expected, *written.before);
   const RestartDecision decision = decide_restart(request.restart, facts);
   change.reasons = decision.reasons;
@@ -434,7 +466,8 @@ Result<Outcome> roll_back_node(const Request& request, Host& host) {
   if (!journal) return std::unexpected(journal.error());
   Outcome outcome;
   const LastApply* last = *journal && (*journal)->last ? &*(*journal)->last : nullptr;
-  if (!request.if_unconfirmed.empty() && (!last || last->confirmed || last->token != request.if_unconfirmed)) return outcome;
+  if (!request.if_unconfirmed.empty() && (!last || last->confirmed || last->token != request.if_unconfirmed))
+    return outcome;
   if (!last) {
     if (!request.if_unconfirmed.empty()) return outcome;
     return std::unexpected(Error{.message = "there is no apply to take back", .where = folder});
@@ -455,7 +488,8 @@ Result<Outcome> roll_back_node(const Request& request, Host& host) {
   }
   // One that started before the apply has never seen its files.
   constexpr std::int64_t kSlack = 20'000;  // microseconds: a process's start is known to a hundredth of a second
-  const bool may_have_loaded = !host.live || !host.live->daemon || host.live->daemon->process.started + kSlack > last->time;
+  const bool may_have_loaded =
+      !host.live || !host.live->daemon || host.live->daemon->process.started + kSlack > last->time;
   auto done = roll_back(host.files, folder, **journal);
   if (!done) return std::unexpected(done.error());
   outcome.rolled_back = *std::move(done);

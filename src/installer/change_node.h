@@ -12,9 +12,11 @@ namespace ctkit::installer {
 // The verbs that change a host on which the daemon runs. The caller holds the locks.
 //
 // 1. What an earlier run left unconfirmed is taken back first.
-// 2. Plan; then what could go wrong is looked at while nothing is written: the handlers' binaries, what a restart would lose,
+// 2. Plan; then what could go wrong is looked at while nothing is written: the handlers' binaries, what a restart would
+// lose,
 //    the node's own program on a copy of the new files, the unit.
-// 3. The files are written, in the journal as unconfirmed, with a timer on the host that takes them back if we are gone.
+// 3. The files are written, in the journal as unconfirmed, with a timer on the host that takes them back if we are
+// gone.
 // 4. One restart, if one is due; the daemon itself has to say that it serves what was wanted.
 // 5. Else the files are put back and it is restarted once more.
 
@@ -28,7 +30,9 @@ engine::Result<Outcome> uninstall_from_node(const Request& request, const engine
 engine::Result<Outcome> roll_back_node(const Request& request, Host& host);
 
 /// Why a restart is due on this node, for the plan.
-RestartDecision restart_due(const Request& request, Host& host, const Plan& plan,
+RestartDecision restart_due(const Request& request,
+                            Host& host,
+                            const Plan& plan,
                             const std::optional<Journal>& journal);
 
 }  // namespace ctkit::installer

@@ -1,10 +1,11 @@
 #include "installer/cli.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
+
+#include <CLI/CLI.hpp>
 
 namespace ctkit::installer {
 
@@ -31,10 +32,9 @@ void add_node_options(CLI::App& verb, Request& request) {
       ->check(CLI::IsMember({"containerd", "crio"}));
   verb.add_option("--release", request.release, "The daemon's release, as its `--version` prints it")
       ->envname("CTKIT_RELEASE");
-  verb.add_option("--config", request.config, "Top-level config, seen from the host root")
-      ->envname("CTKIT_CONFIG");
-  verb.add_option("--defaults", request.defaults,
-                  "The node's own `containerd config default`, for builds with other defaults")
+  verb.add_option("--config", request.config, "Top-level config, seen from the host root")->envname("CTKIT_CONFIG");
+  verb.add_option(
+          "--defaults", request.defaults, "The node's own `containerd config default`, for builds with other defaults")
       ->envname("CTKIT_DEFAULTS");
 }
 
@@ -45,16 +45,17 @@ void add_format(CLI::App& verb, std::string& output, const std::vector<std::stri
 }
 
 void add_change_options(CLI::App& verb, Request& request, Words& words) {
-  verb.add_option("--handler", words.handlers,
+  verb.add_option("--handler",
+                  words.handlers,
                   "Handlers to serve, as name=binary[,type=runtime type] (default: nvidia, nvidia-cdi, nvidia-legacy)");
   verb.add_flag("--set-as-default", words.set_as_default, "Make the first handler the default runtime")
       ->envname("CTKIT_SET_AS_DEFAULT");
-  verb.add_option("--on-conflict", words.on_conflict,
+  verb.add_option("--on-conflict",
+                  words.on_conflict,
                   "Settings that other files lose to each other on 1.x: restore, keep what is effective, or refuse")
       ->envname("CTKIT_ON_CONFLICT")
       ->check(CLI::IsMember({"restore", "keep", "refuse"}));
-  verb.add_option("--drop-in", request.desired.drop_in, "Our file, seen from the host root")
-      ->envname("CTKIT_DROP_IN");
+  verb.add_option("--drop-in", request.desired.drop_in, "Our file, seen from the host root")->envname("CTKIT_DROP_IN");
   verb.add_option("--toolkit-folder", words.toolkit_folder, "Where the NVIDIA runtime binaries are on the host")
       ->envname("CTKIT_TOOLKIT_FOLDER")
       ->capture_default_str();
@@ -66,8 +67,10 @@ void add_state_dir(CLI::App& verb, Request& request) {
 }
 
 void add_socket(CLI::App& verb, Request& request) {
-  verb.add_option("--socket", request.socket,
-                  "The running daemon's socket, seen from the host root (default: the first of the usual ones that serves)")
+  verb.add_option(
+          "--socket",
+          request.socket,
+          "The running daemon's socket, seen from the host root (default: the first of the usual ones that serves)")
       ->envname("CTKIT_SOCKET");
 }
 
@@ -78,20 +81,24 @@ void add_live_options(CLI::App& verb, Request& request, Words& words) {
       ->envname("CTKIT_RESTART")
       ->check(CLI::IsMember({"auto", "always", "none"}))
       ->capture_default_str();
-  verb.add_option("--pid-file", request.lock,
+  verb.add_option("--pid-file",
+                  request.lock,
                   "The lock that NVIDIA's installer takes too (default: /run/nvidia/toolkit/toolkit.pid)")
       ->envname("CTKIT_PID_FILE");
 }
 
 void add_apply_options(CLI::App& verb, Request& request, Words& words) {
   verb.add_option("plan", request.plan_file, "A plan of `ctkit plan --out`: done only if it still is the plan");
-  verb.add_option("--trust", words.trust,
+  verb.add_option("--trust",
+                  words.trust,
                   "Whom to believe where the daemon's own `config dump` of the new files isn't what we predict")
       ->envname("CTKIT_TRUST")
       ->check(CLI::IsMember({"neither", "dump", "prediction"}))
       ->capture_default_str();
-  verb.add_option("--confirm-timeout", request.confirm_timeout,
-                  "Seconds after which the host itself takes the change back if ctkit is gone before its verdict; 0: never")
+  verb.add_option(
+          "--confirm-timeout",
+          request.confirm_timeout,
+          "Seconds after which the host itself takes the change back if ctkit is gone before its verdict; 0: never")
       ->envname("CTKIT_CONFIRM_TIMEOUT")
       ->check(CLI::Range(0L, 86400L))
       ->capture_default_str();
@@ -121,25 +128,26 @@ bool parse_handler(std::string_view text, engine::DesiredHandler& handler) {
   return handler.binary.starts_with('/');
 }
 
-bool is_file_path(std::string_view path) { return path.starts_with('/') && !path.ends_with('/'); }
+bool is_file_path(std::string_view path) {
+  return path.starts_with('/') && !path.ends_with('/');
+}
 
 std::optional<Printed> fill_desired(Request& request, const Words& words) {
-  for (const auto& [flag, path] :
-       {std::pair("--drop-in", &request.desired.drop_in), std::pair("--state-dir", &request.state_dir),
-        std::pair("--socket", &request.socket), std::pair("--pid-file", &request.lock)}) {
+  for (const auto& [flag, path] : {std::pair("--drop-in", &request.desired.drop_in),
+                                   std::pair("--state-dir", &request.state_dir),
+                                   std::pair("--socket", &request.socket),
+                                   std::pair("--pid-file", &request.lock)}) {
     if (path->empty() || is_file_path(*path)) continue;
-    return Printed{.text = std::string("ctkit: ") + flag + " wants an absolute path without a slash at its end, not '" + *path + "'\n",
+    return Printed{.text = std::string("ctkit: ") + flag + " wants an absolute path without a slash at its end, not '" +
+                           *path + "'\n",
                    .mistake = true};
   }
   using enum engine::OnConflict;
-  request.desired.on_conflict = words.on_conflict == "keep"     ? keep
-                                : words.on_conflict == "refuse" ? refuse
-                                                                : restore;
+  request.desired.on_conflict = words.on_conflict == "keep" ? keep : words.on_conflict == "refuse" ? refuse : restore;
   for (const std::string& text : words.handlers) {
     engine::DesiredHandler handler;
     if (!parse_handler(text, handler)) {
-      return Printed{.text = "ctkit: --handler wants name=/path/of/binary[,type=runtime type], not '" +
-                             text + "'\n",
+      return Printed{.text = "ctkit: --handler wants name=/path/of/binary[,type=runtime type], not '" + text + "'\n",
                      .mistake = true};
     }
     const auto same = std::ranges::find(request.desired.handlers, handler.name, &engine::DesiredHandler::name);
@@ -161,7 +169,6 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
   if (words.set_as_default) request.desired.default_handler = request.desired.handlers.front().name;
   return std::nullopt;
 }
-
 
 /// A verb, where its format goes, and what it is called in the request.
 struct VerbWords {
@@ -185,16 +192,20 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
       {app.add_subcommand("explain", "Who set a key, what was overridden or erased, what is lost"), Verb::explain, ""},
       {app.add_subcommand("lint", "Problems in everyone's files, with stable rule ids"), Verb::lint, ""},
       {app.add_subcommand("plan", "The change: files, effective diff, conflicts"), Verb::plan, ""},
-      {app.add_subcommand("preflight", "What another release would change or break with these files"), Verb::preflight, ""},
-      {app.add_subcommand("apply", "Write the planned files, restart if need be, verify, roll back on failure"), Verb::apply, ""},
+      {app.add_subcommand("preflight", "What another release would change or break with these files"),
+       Verb::preflight,
+       ""},
+      {app.add_subcommand("apply", "Write the planned files, restart if need be, verify, roll back on failure"),
+       Verb::apply,
+       ""},
       {app.add_subcommand("verify", "Whether the running daemon serves what the files say"), Verb::verify, ""},
       {app.add_subcommand("status", "The daemon, the last apply, what drifted since"), Verb::status, ""},
       {app.add_subcommand("rollback", "Back to the state before the last apply"), Verb::rollback, ""},
       {app.add_subcommand("uninstall", "Remove exactly what apply added"), Verb::uninstall, ""},
   }};
   for (VerbWords& verb : verbs) {
-    // With a callback of its own only the verb that was given looks at the environment: else the others, whose options fill
-    // the same request, would put the environment's values over its flags.
+    // With a callback of its own only the verb that was given looks at the environment: else the others, whose options
+    // fill the same request, would put the environment's values over its flags.
     verb.app->parse_complete_callback([] {});
     add_node_options(*verb.app, request);
     const bool reads = verb.verb == Verb::effective || verb.verb == Verb::explain || verb.verb == Verb::lint ||
@@ -211,7 +222,8 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
     switch (verb.verb) {
       case Verb::effective:
         verb.app->add_flag("--show-origin", request.show_origin, "With each value the file and line that wrote it");
-        verb.app->add_flag("--as-dump", request.as_dump, "What `config dump` says where the daemon does something else");
+        verb.app->add_flag(
+            "--as-dump", request.as_dump, "What `config dump` says where the daemon does something else");
         break;
       case Verb::explain:
         verb.app->add_option("keys", request.keys, "Dotted TOML keys; none: an overview");
@@ -220,7 +232,8 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
         verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are errors or warnings");
         break;
       case Verb::preflight:
-        verb.app->add_option("--to", request.target, "The other release, as the daemon's `--version` prints it")->required();
+        verb.app->add_option("--to", request.target, "The other release, as the daemon's `--version` prints it")
+            ->required();
         verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if something changes or breaks");
         break;
       case Verb::plan:
@@ -234,7 +247,8 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
         verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are differences");
         break;
       case Verb::rollback:
-        verb.app->add_option("--if-unconfirmed", request.if_unconfirmed,
+        verb.app->add_option("--if-unconfirmed",
+                             request.if_unconfirmed,
                              "Only the apply of this name, and only if its verdict never came");
         break;
       case Verb::status:
@@ -259,9 +273,7 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
   for (const VerbWords& verb : verbs) {
     if (!verb.app->parsed()) continue;
     request.verb = verb.verb;
-    request.format = verb.output == "json"    ? Format::json
-                     : verb.output == "sarif" ? Format::sarif
-                                              : Format::text;
+    request.format = verb.output == "json" ? Format::json : verb.output == "sarif" ? Format::sarif : Format::text;
   }
   if (auto mistake = fill_desired(request, words)) return *mistake;
   return request;

@@ -8,7 +8,8 @@
 
 namespace ctkit::installer {
 
-/// What the command line comes to when it is not a request: help or version (stdout, exit 0) or a mistake (stderr, exit 64).
+/// What the command line comes to when it is not a request: help or version (stdout, exit 0) or a mistake (stderr, exit
+/// 64).
 struct Printed {
   std::string text = {};
   bool mistake = false;

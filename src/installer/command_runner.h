@@ -14,13 +14,12 @@ namespace ctkit::installer {
 /// A program of the host to run. It gets nothing from us but what is here: no input, no open files,
 /// "/" as its folder.
 struct Command {
-  std::string executable = {};         ///< absolute, inside the host root; nothing is searched
-  std::vector<std::string> argv = {};  ///< first the name it is called by
+  std::string executable = {};                ///< absolute, inside the host root; nothing is searched
+  std::vector<std::string> argv = {};         ///< first the name it is called by
   std::vector<std::string> environment = {};  ///< NAME=value
-  std::int64_t process = 0;  ///< whose root folder it gets, by its pid; 0: the host root
+  std::int64_t process = 0;                   ///< whose root folder it gets, by its pid; 0: the host root
   std::chrono::milliseconds timeout{10'000};
-  std::size_t most_output = std::size_t{16}
-                            << 20U;  ///< bytes kept of the output and of the errors, each
+  std::size_t most_output = std::size_t{16} << 20U;  ///< bytes kept of the output and of the errors, each
 };
 
 /// How it ended and what it wrote.

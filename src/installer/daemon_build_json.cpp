@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::string_view kSchema = "ctkit/v1/daemon";
 
-std::string path_in(const std::string& state_folder) { return state_folder + "/" + std::string(kBuildName); }
+std::string path_in(const std::string& state_folder) {
+  return state_folder + "/" + std::string(kBuildName);
+}
 
 }  // namespace
 

@@ -16,7 +16,9 @@ constexpr std::string_view kTimer = "ctkit-unconfirmed";
 constexpr unsigned kProgramMode = 0755;
 constexpr std::chrono::milliseconds kTrialTime{10'000};
 
-std::string copy_path(const Request& request) { return state_folder(request) + "/" + std::string(kProgramName); }
+std::string copy_path(const Request& request) {
+  return state_folder(request) + "/" + std::string(kProgramName);
+}
 
 /// Our program where the host finds it; made there if need be.
 Result<std::string> program_on_host(const Request& request, Host& host, const std::optional<Journal>& journal) {
@@ -40,15 +42,17 @@ Result<void> try_program(LiveNode& node, const std::string& program) {
                                        .process = node.daemon->process.pid,
                                        .timeout = kTrialTime});
   if (result && result->exit_code == 0) return {};
-  return std::unexpected(Error{.message = "--confirm-timeout needs a ctkit that runs on the host itself, and '" + program +
-                                          "' doesn't: " + (result ? result->errors : result.error().message),
+  return std::unexpected(Error{.message = "--confirm-timeout needs a ctkit that runs on the host itself, and '" +
+                                          program + "' doesn't: " + (result ? result->errors : result.error().message),
                                .where = program,
                                .hint = "install one as '<toolkit folder>/ctkit'"});
 }
 
 }  // namespace
 
-std::string make_token(std::int64_t time) { return std::to_string(time); }
+std::string make_token(std::int64_t time) {
+  return std::to_string(time);
+}
 
 Result<void> arm(const Request& request, Host& host, const LastApply& apply, const std::optional<Journal>& journal) {
   LiveNode& node = *host.live;
@@ -63,8 +67,14 @@ Result<void> arm(const Request& request, Host& host, const LastApply& apply, con
   if (auto runs = try_program(node, *program); !runs) return give_up(runs.error());
   DeadMan dead_man{.name = std::string(kTimer),
                    .description = "ctkit: take back an apply that nobody confirmed",
-                   .argv = {*program, "rollback", "--if-unconfirmed", apply.token, "--state-dir", state_folder(request),
-                            "--socket", node.socket},
+                   .argv = {*program,
+                            "rollback",
+                            "--if-unconfirmed",
+                            apply.token,
+                            "--state-dir",
+                            state_folder(request),
+                            "--socket",
+                            node.socket},
                    .after = std::chrono::seconds(request.confirm_timeout)};
   if (!apply.unit.empty()) {
     dead_man.argv.insert(dead_man.argv.end(), {"--unit", apply.unit});
@@ -75,8 +85,8 @@ Result<void> arm(const Request& request, Host& host, const LastApply& apply, con
 
 void disarm(const Request& request, Host& host, NodeChange& change) {
   if (auto gone = host.live->services.disarm(std::string(kTimer)); !gone) {
-    change.notes.push_back("the timer '" + std::string(kTimer) + "' is still set, and will find nothing to do: " +
-                           gone.error().message);
+    change.notes.push_back("the timer '" + std::string(kTimer) +
+                           "' is still set, and will find nothing to do: " + gone.error().message);
   }
   static_cast<void>(host.files.remove(copy_path(request)));
 }

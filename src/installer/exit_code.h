@@ -7,12 +7,12 @@ namespace ctkit::installer {
 /// What the process says to its caller; each has a row in the README.
 enum class ExitCode {
   done = 0,
-  failed = 1,              ///< node as before
-  differences = 2,         ///< only with --exit-code
-  needs_decision = 3,      ///< nothing written
-  rolled_back = 4,         ///< verification failed, node as before
+  failed = 1,          ///< node as before
+  differences = 2,     ///< only with --exit-code
+  needs_decision = 3,  ///< nothing written
+  rolled_back = 4,     ///< verification failed, node as before
   rollback_failed = 5,
-  daemon_refuses = 6,      ///< or the release is unknown
+  daemon_refuses = 6,  ///< or the release is unknown
   usage = 64,
   daemon_unreachable = 69,
   locked = 75,

@@ -19,7 +19,8 @@ void collect(std::vector<Winner>& winners, const KeyPath& path, const engine::Va
     winners.push_back({path, &value});
     return;
   }
-  for (const auto& [key, child] : *table) collect(winners, path.child(key), child);
+  for (const auto& [key, child] : *table)
+    collect(winners, path.child(key), child);
 }
 
 const engine::Value* value_at(const engine::Table& table, const KeyPath& key) {
@@ -42,10 +43,12 @@ std::set<std::string> known_plugins(const EffectiveConfig& config) {
   const auto add = [&](const engine::Table& table) {
     const engine::Value* plugins = find(table, "plugins");
     if (!plugins || !plugins->table()) return;
-    for (const auto& [name, section] : *plugins->table()) names.insert(name);
+    for (const auto& [name, section] : *plugins->table())
+      names.insert(name);
   };
   add(config.config);
-  for (const engine::Layer& layer : config.layers) add(layer.table);
+  for (const engine::Layer& layer : config.layers)
+    add(layer.table);
   return names;
 }
 
@@ -83,8 +86,8 @@ Explanation explain(const EffectiveConfig& config, const KeyPath& key) {
       if (event.key.starts_with(place)) reached.push_back(event.to);
       if (place.starts_with(event.key) && place != event.key) {
         KeyPath below = event.to;
-        below.parts.insert(below.parts.end(), place.parts.begin() + static_cast<long>(event.key.parts.size()),
-                           place.parts.end());
+        below.parts.insert(
+            below.parts.end(), place.parts.begin() + static_cast<long>(event.key.parts.size()), place.parts.end());
         reached.push_back(std::move(below));
       }
     }

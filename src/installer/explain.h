@@ -21,8 +21,8 @@ struct Explanation {
   std::vector<const engine::Event*> events = {};  ///< that touched the key, what is below it, or where it moved
 };
 
-/// A key as people type it: a dotted TOML key whose plugin id may stand unquoted; the longest id that is in the config, or was
-/// in a file, counts. Fails with `usage`.
+/// A key as people type it: a dotted TOML key whose plugin id may stand unquoted; the longest id that is in the config,
+/// or was in a file, counts. Fails with `usage`.
 engine::Result<engine::KeyPath> parse_asked_key(std::string_view text, const engine::EffectiveConfig& config);
 
 /// Follows the key through moves to where it is effective.

@@ -14,11 +14,12 @@ namespace ctkit::installer {
 struct FileMode {
   unsigned mode = 0644;       ///< permission bits of a new file
   bool for_existing = false;  ///< a file that is there gets them too, and loses its ACL
-  const std::optional<std::string>* instead_of = nullptr;  ///< what has to be there, no file or that text; null: anything
+  const std::optional<std::string>* instead_of =
+      nullptr;  ///< what has to be there, no file or that text; null: anything
 };
 
-/// What a replace that was killed may leave beside the file: whole content under a name that the next replace in the folder
-/// removes.
+/// What a replace that was killed may leave beside the file: whole content under a name that the next replace in the
+/// folder removes.
 inline bool is_leftover_name(std::string_view name) {
   constexpr std::string_view kPrefix = ".ctkit-";
   constexpr std::size_t kDigitCount = 16;
@@ -29,9 +30,10 @@ inline bool is_leftover_name(std::string_view name) {
 /// Seam: what `apply` does to the host's files. Paths are the host's, resolved inside the host root.
 class FileSystem : public engine::FileReader {
  public:
-  /// Replaces or creates the file, durably and at once: readers see the old bytes or the new ones. A link is kept and its
-  /// target replaced (inside the root). An existing file keeps owner, mode and label; a new one gets `mode`.
-  /// `not_found` if its folder is missing. `failed`, and nothing is replaced, if `mode.instead_of` is not what is there. After an error the file is as before, except when only syncing its folder failed.
+  /// Replaces or creates the file, durably and at once: readers see the old bytes or the new ones. A link is kept and
+  /// its target replaced (inside the root). An existing file keeps owner, mode and label; a new one gets `mode`.
+  /// `not_found` if its folder is missing. `failed`, and nothing is replaced, if `mode.instead_of` is not what is
+  /// there. After an error the file is as before, except when only syncing its folder failed.
   [[nodiscard]] virtual engine::Result<void> replace(std::string_view path, std::string_view text, FileMode mode) = 0;
 
   /// Removes the file (a link itself, not its target), durably. `not_found` if it is not there.

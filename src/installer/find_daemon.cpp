@@ -19,8 +19,10 @@ using engine::Result;
 using namespace std::literals;
 
 /// containerd's own, and those of the distributions that bring their containerd along: k3s and RKE2, k0s, MicroK8s.
-constexpr std::array kSockets = {"/run/containerd/containerd.sock"sv, "/run/k3s/containerd/containerd.sock"sv,
-                                 "/run/k0s/containerd.sock"sv, "/var/snap/microk8s/common/run/containerd.sock"sv};
+constexpr std::array kSockets = {"/run/containerd/containerd.sock"sv,
+                                 "/run/k3s/containerd/containerd.sock"sv,
+                                 "/run/k0s/containerd.sock"sv,
+                                 "/var/snap/microk8s/common/run/containerd.sock"sv};
 
 constexpr auto kPatience = 5s;
 
@@ -46,7 +48,9 @@ std::vector<std::string> candidates(const Request& request, const FileSystem& fi
   return sockets;
 }
 
-Result<LiveDaemon> observe(const std::string& socket, DaemonStatus& status, const std::string& state_folder,
+Result<LiveDaemon> observe(const std::string& socket,
+                           DaemonStatus& status,
+                           const std::string& state_folder,
                            const Search& search) {
   const auto process = status.peer();
   if (!process) return std::unexpected(process.error());
@@ -111,11 +115,12 @@ std::optional<FoundDaemon> find_now(const Request& request, const std::string& s
 std::optional<FoundDaemon> nobody(const Search& search) {
   if (!is_node(search.files)) return std::nullopt;
   const std::string socket(kSockets.front());
-  FoundDaemon found{.socket = socket,
-                    .daemon = std::unexpected(Error{.code = ErrorCode::unreachable,
-                                                    .message = "no containerd is running here: none of the usual sockets is there",
-                                                    .where = socket,
-                                                    .hint = "give it as --socket; --restart none writes the files all the same"})};
+  FoundDaemon found{
+      .socket = socket,
+      .daemon = std::unexpected(Error{.code = ErrorCode::unreachable,
+                                      .message = "no containerd is running here: none of the usual sockets is there",
+                                      .where = socket,
+                                      .hint = "give it as --socket; --restart none writes the files all the same"})};
   if (auto status = search.connect(socket)) found.status = *std::move(status);
   return found;
 }

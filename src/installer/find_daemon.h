@@ -32,8 +32,8 @@ struct FoundDaemon {
   engine::Result<LiveDaemon> daemon = LiveDaemon{};
 };
 
-/// The daemon behind the request's socket, else behind the first of the usual ones that serves the CRI; none if there is no
-/// such socket. Runs the daemon's program only if the state folder doesn't have its answers.
+/// The daemon behind the request's socket, else behind the first of the usual ones that serves the CRI; none if there
+/// is no such socket. Runs the daemon's program only if the state folder doesn't have its answers.
 std::optional<FoundDaemon> find_daemon(const Request& request, const std::string& state_folder, const Search& search);
 
 /// `--config` or `-c` of the command line; empty: it isn't there.

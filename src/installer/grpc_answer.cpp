@@ -45,9 +45,8 @@ std::optional<Number> parse_number(std::string_view text, int base = 10) {
 std::string decode_percents(std::string_view text) {
   std::string decoded;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = text[i] == '%' && i + 2 < text.size()
-                          ? parse_number<std::uint8_t>(text.substr(i + 1, 2), 16)
-                          : std::nullopt;
+    const auto byte =
+        text[i] == '%' && i + 2 < text.size() ? parse_number<std::uint8_t>(text.substr(i + 1, 2), 16) : std::nullopt;
     decoded += byte ? static_cast<char>(*byte) : text[i];
     if (byte) i += 2;
   }
@@ -55,8 +54,8 @@ std::string decode_percents(std::string_view text) {
 }
 
 Error not_grpc(const GrpcAnswer& answer) {
-  return {.message = "whoever listens doesn't speak gRPC (HTTP status '" + answer.http_status +
-                     "', content type '" + answer.content_type + "')",
+  return {.message = "whoever listens doesn't speak gRPC (HTTP status '" + answer.http_status + "', content type '" +
+                     answer.content_type + "')",
           .hint = "give the socket of containerd or CRI-O"};
 }
 
@@ -78,8 +77,7 @@ Error make_status_error(int status, const std::string& message) {
   if (status == kUnknown && message.contains(kNotYet)) {
     return {.code = ErrorCode::unreachable, .message = "the daemon isn't ready: " + message};
   }
-  return {.message = "the daemon can't answer: " + message + " (gRPC status " +
-                     std::to_string(status) + ")"};
+  return {.message = "the daemon can't answer: " + message + " (gRPC status " + std::to_string(status) + ")"};
 }
 
 Result<std::string> unframe(std::string_view body) {
@@ -87,8 +85,7 @@ Result<std::string> unframe(std::string_view body) {
     return std::unexpected(Error{.message = "the daemon's answer is cut short"});
   }
   if (body.front() != 0) {
-    return std::unexpected(
-        Error{.message = "the daemon's answer is compressed, which we didn't ask for"});
+    return std::unexpected(Error{.message = "the daemon's answer is compressed, which we didn't ask for"});
   }
   std::uint32_t length = 0;
   for (const char byte : body.substr(1, kFrameHead - 1)) {
@@ -112,8 +109,7 @@ std::string frame_grpc_message(std::string_view message) {
 
 Result<std::string> read_grpc_answer(const GrpcAnswer& answer) {
   const auto status = parse_number<int>(answer.grpc_status);
-  if (!status &&
-      (answer.http_status != "200" || !answer.content_type.starts_with("application/grpc"))) {
+  if (!status && (answer.http_status != "200" || !answer.content_type.starts_with("application/grpc"))) {
     return std::unexpected(not_grpc(answer));
   }
   if (!status) return std::unexpected(Error{.message = "the daemon's answer has no gRPC status"});

@@ -45,7 +45,8 @@ Result<Outcome> show_explanation(const Request& request, const engine::Engine& e
 }
 
 /// Who may read what lint judges: the files that are loaded, and the programs that handlers start.
-engine::FileModes modes_of(const engine::Engine& engine, const FileSystem& files,
+engine::FileModes modes_of(const engine::Engine& engine,
+                           const FileSystem& files,
                            const engine::EffectiveConfig& effective) {
   engine::FileModes modes;
   const auto ask = [&](const std::string& path) {
@@ -56,7 +57,8 @@ engine::FileModes modes_of(const engine::Engine& engine, const FileSystem& files
       modes[path] = std::nullopt;
     }
   };
-  for (const engine::Layer& layer : effective.layers) ask(layer.path);
+  for (const engine::Layer& layer : effective.layers)
+    ask(layer.path);
   for (const engine::Handler& handler : engine.handlers(effective)) {
     if (!handler.binary.empty()) ask(handler.binary);
   }
@@ -66,13 +68,15 @@ engine::FileModes modes_of(const engine::Engine& engine, const FileSystem& files
 Result<Outcome> find_problems(const engine::Engine& engine, Host& host) {
   using enum engine::ErrorCode;
   const auto effective = engine.effective(host.files, true);
-  const bool refused = !effective && (effective.error().code == daemon_refuses || effective.error().code == daemon_crashes);
+  const bool refused =
+      !effective && (effective.error().code == daemon_refuses || effective.error().code == daemon_crashes);
   if (!effective && !refused) return std::unexpected(effective.error());
   Lint lint{.engine = engine.name()};
-  lint.findings = engine.lint(host.files, effective,
-                              effective ? modes_of(engine, host.files, *effective) : engine::FileModes{});
+  lint.findings =
+      engine.lint(host.files, effective, effective ? modes_of(engine, host.files, *effective) : engine::FileModes{});
   if (effective) {
-    std::ranges::copy_if(effective->diagnostics, std::back_inserter(lint.diagnostics),
+    std::ranges::copy_if(effective->diagnostics,
+                         std::back_inserter(lint.diagnostics),
                          [](const engine::Diagnostic& item) { return item.origin.built_in(); });
   }
   return Outcome{.lint = std::move(lint)};

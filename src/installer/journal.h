@@ -15,7 +15,8 @@ namespace ctkit::installer {
 struct JournalEntry {
   engine::FileChange change = {};
   std::optional<unsigned> mode = std::nullopt;  ///< its permission bits before us
-  std::optional<std::string> earlier = std::nullopt;  ///< while unfinished: an earlier text of ours that may still be there
+  std::optional<std::string> earlier =
+      std::nullopt;  ///< while unfinished: an earlier text of ours that may still be there
 };
 
 /// A file that the last apply changed, and how it was before.
@@ -29,11 +30,11 @@ struct AppliedFile {
 
 /// The last apply that changed files.
 struct LastApply {
-  bool confirmed = false;    ///< false: files that no running daemon has proven are on the host, or may be
-  std::string token = {};    ///< names it, for who has to take it back by itself
-  std::int64_t time = 0;     ///< microseconds since the epoch; 0: not told
-  std::string unit = {};     ///< the daemon's; empty: none was to be restarted
-  std::string loaded = {};   ///< its CRI config from before, JSON as it came
+  bool confirmed = false;               ///< false: files that no running daemon has proven are on the host, or may be
+  std::string token = {};               ///< names it, for who has to take it back by itself
+  std::int64_t time = 0;                ///< microseconds since the epoch; 0: not told
+  std::string unit = {};                ///< the daemon's; empty: none was to be restarted
+  std::string loaded = {};              ///< its CRI config from before, JSON as it came
   std::vector<AppliedFile> files = {};  ///< in writing order
 };
 
@@ -46,10 +47,10 @@ struct Settled {
 
 /// What we have done to the host.
 struct Journal {
-  std::vector<JournalEntry> files = {};        ///< in the order they were written
-  std::vector<std::string> folders = {};       ///< that we made, outer before inner
-  bool finished = false;                       ///< false: a run ended between its first write and its last
-  long generation = 0;                         ///< of the kept contents, so that an old list never names new ones
+  std::vector<JournalEntry> files = {};          ///< in the order they were written
+  std::vector<std::string> folders = {};         ///< that we made, outer before inner
+  bool finished = false;                         ///< false: a run ended between its first write and its last
+  long generation = 0;                           ///< of the kept contents, so that an old list never names new ones
   std::optional<LastApply> last = std::nullopt;  ///< what `rollback` takes back
   long restarts = 0;                             ///< of the daemon that we asked for since we are on this host
   Settled settled = {};
@@ -75,7 +76,8 @@ inline constexpr std::string_view kBuildName = "daemon.json";
 /// A copy of our program, while a timer may have to run it.
 inline constexpr std::string_view kProgramName = "ctkit";
 
-/// Contents that no list names, left by a run that ended before it wrote one, and their folder if nothing else is in it.
+/// Contents that no list names, left by a run that ended before it wrote one, and their folder if nothing else is in
+/// it.
 engine::Result<void> remove_orphans(FileSystem& files, const std::string& folder);
 
 }  // namespace ctkit::installer

@@ -1,10 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "installer/journal.h"
 
@@ -20,7 +20,9 @@ using engine::Result;
 constexpr std::string_view kSchema = "ctkit/v1/journal";
 constexpr FileMode kPrivate = {.mode = 0600};
 
-std::string list_path(const std::string& folder) { return folder + "/journal.json"; }
+std::string list_path(const std::string& folder) {
+  return folder + "/journal.json";
+}
 
 Error unreadable(const std::string& path) {
   return {.code = ErrorCode::failed,
@@ -30,8 +32,10 @@ Error unreadable(const std::string& path) {
 }
 
 /// Contents are files of their own: a person can put them back without us.
-Result<std::optional<std::string>> read_content(const FileSystem& files, const std::string& folder,
-                                                const nlohmann::json& entry, const char* key) {
+Result<std::optional<std::string>> read_content(const FileSystem& files,
+                                                const std::string& folder,
+                                                const nlohmann::json& entry,
+                                                const char* key) {
   const auto name = entry.find(key);
   if (name == entry.end() || name->is_null()) return std::nullopt;
   if (!name->is_string()) return std::unexpected(unreadable(list_path(folder)));
@@ -84,9 +88,8 @@ Result<void> remove_contents(FileSystem& files, const std::string& folder, const
   const auto names = files.list(folder);
   if (!names) return {};
   for (const std::string& name : *names) {
-    const bool content = std::ranges::any_of(
-        std::array{"original-", "written-", "earlier-", "previous-", "applied-"},
-        [&](const char* key) { return name.starts_with(key); });
+    const bool content = std::ranges::any_of(std::array{"original-", "written-", "earlier-", "previous-", "applied-"},
+                                             [&](const char* key) { return name.starts_with(key); });
     if (!content || current.contains(name)) continue;
     if (auto done = files.remove(folder + "/" + name); !done) return done;
   }
@@ -156,7 +159,8 @@ class Contents {
 
   [[nodiscard]] std::set<std::string> names() const {
     std::set<std::string> names;
-    for (const Item& item : items_) names.insert(item.name);
+    for (const Item& item : items_)
+      names.insert(item.name);
     return names;
   }
 
@@ -178,8 +182,12 @@ class Contents {
 };
 
 nlohmann::json last_json(const LastApply& last, Contents& contents) {
-  nlohmann::json json = {{"confirmed", last.confirmed}, {"token", last.token},   {"time", last.time},
-                         {"unit", last.unit},           {"loaded", last.loaded}, {"files", nlohmann::json::array()}};
+  nlohmann::json json = {{"confirmed", last.confirmed},
+                         {"token", last.token},
+                         {"time", last.time},
+                         {"unit", last.unit},
+                         {"loaded", last.loaded},
+                         {"files", nlohmann::json::array()}};
   for (const AppliedFile& file : last.files) {
     nlohmann::json entry = {{"path", file.path}, {"ours", file.was_ours}};
     entry["previous"] = contents.add("previous", file.path, file.before);
@@ -224,7 +232,8 @@ Result<std::optional<Journal>> read_journal(const FileSystem& files, const std::
     if (!last) return std::unexpected(last.error());
     journal.last = *std::move(last);
   }
-  if (json.contains("restarts") && json["restarts"].is_number_integer()) journal.restarts = json["restarts"].get<long>();
+  if (json.contains("restarts") && json["restarts"].is_number_integer())
+    journal.restarts = json["restarts"].get<long>();
   if (const auto settled = json.find("settled"); settled != json.end() && settled->is_object()) {
     const auto number = [&](const char* key) {
       const auto found = settled->find(key);
@@ -252,8 +261,8 @@ Result<void> write_journal(FileSystem& files, const std::string& folder, Journal
   for (const auto& [change, mode, earlier] : journal.files) {
     nlohmann::json entry = {{"path", change.path}, {"original", nullptr}, {"written", nullptr}, {"earlier", nullptr}};
     entry["mode"] = mode ? nlohmann::json(*mode) : nlohmann::json(nullptr);
-    for (const auto& [key, content] : {std::pair("original", &change.before), std::pair("written", &change.after),
-                                       std::pair("earlier", &earlier)}) {
+    for (const auto& [key, content] :
+         {std::pair("original", &change.before), std::pair("written", &change.after), std::pair("earlier", &earlier)}) {
       entry[key] = contents.add(key, change.path, *content);
     }
     list["files"].push_back(std::move(entry));
@@ -270,7 +279,8 @@ Result<void> write_journal(FileSystem& files, const std::string& folder, Journal
   return remove_contents(files, folder, contents.names());
 }
 
-// 1. A list without contents first: wherever a kill comes, what is left can be read and removed. Where the disk has no room for
+// 1. A list without contents first: wherever a kill comes, what is left can be read and removed. Where the disk has no
+// room for
 //    it, the rest is done all the same.
 // 2. The folders of other files, then the list, then the state folder and those above it.
 Result<void> remove_journal(FileSystem& files, const std::string& folder, const Journal& journal) {

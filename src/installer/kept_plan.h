@@ -16,13 +16,13 @@ struct FileDigest {
   bool operator==(const FileDigest&) const = default;
 };
 
-/// A plan that was looked at, to be carried out later: what was asked for, what it rests on and what it would leave. It holds
-/// no text of any file: they may have credentials.
+/// A plan that was looked at, to be carried out later: what was asked for, what it rests on and what it would leave. It
+/// holds no text of any file: they may have credentials.
 struct KeptPlan {
-  std::string engine = {};               ///< "containerd 1.7.27"
-  std::string release = {};              ///< as it was given; empty: the host's own
-  std::string config = {};               ///< the same
-  std::string defaults = {};             ///< the same
+  std::string engine = {};    ///< "containerd 1.7.27"
+  std::string release = {};   ///< as it was given; empty: the host's own
+  std::string config = {};    ///< the same
+  std::string defaults = {};  ///< the same
   engine::Desired desired = {};
   std::vector<FileDigest> inputs = {};   ///< every file that is loaded today
   std::vector<FileDigest> outputs = {};  ///< every file that would be written or removed

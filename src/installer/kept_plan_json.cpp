@@ -38,7 +38,8 @@ std::vector<FileDigest> files_at(const json& object, const char* key) {
 engine::Result<KeptPlan> parse_kept_plan(std::string_view text, std::string_view where) {
   const json document = json::parse(text, nullptr, false);
   const auto handlers = document.is_object() ? document.find("handlers") : document.end();
-  if (!document.is_object() || text_at(document, "schema") != kSchema || handlers == document.end() || !handlers->is_array()) {
+  if (!document.is_object() || text_at(document, "schema") != kSchema || handlers == document.end() ||
+      !handlers->is_array()) {
     return std::unexpected(engine::Error{.code = engine::ErrorCode::usage,
                                          .message = "'" + std::string(where) + "' is no plan of `ctkit plan --out`",
                                          .where = std::string(where)});

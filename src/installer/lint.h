@@ -12,8 +12,7 @@ namespace ctkit::installer {
 struct Lint {
   std::string engine = {};  ///< "containerd 1.7.27"
   std::vector<engine::Finding> findings = {};
-  engine::Diagnostics diagnostics =
-      {};  ///< about the answer itself: a release that is not known exactly
+  engine::Diagnostics diagnostics = {};  ///< about the answer itself: a release that is not known exactly
 
   /// Errors or warnings; notes are no problems.
   [[nodiscard]] bool has_problems() const {

@@ -11,8 +11,10 @@ constexpr std::int64_t kSlack = 20'000;
 
 }  // namespace
 
-std::vector<std::string> newer_files(const FileSystem& files, const engine::EffectiveConfig& config,
-                                     const PeerProcess& process, const Settled& settled) {
+std::vector<std::string> newer_files(const FileSystem& files,
+                                     const engine::EffectiveConfig& config,
+                                     const PeerProcess& process,
+                                     const Settled& settled) {
   std::int64_t known = process.started + kSlack;
   if (settled.start_ticks == process.start_ticks) known = std::max(known, settled.up_to);
   std::vector<std::string> newer;
@@ -25,7 +27,8 @@ std::vector<std::string> newer_files(const FileSystem& files, const engine::Effe
 
 std::int64_t last_change(const FileSystem& files, const engine::EffectiveConfig& config) {
   std::int64_t last = 0;
-  for (const engine::Layer& layer : config.layers) last = std::max(last, files.modified(layer.path).value_or(0));
+  for (const engine::Layer& layer : config.layers)
+    last = std::max(last, files.modified(layer.path).value_or(0));
   return last;
 }
 

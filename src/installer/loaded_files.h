@@ -12,8 +12,10 @@ namespace ctkit::installer {
 
 /// The loaded files that changed after the process started, but for those changes that the journal knows to make no
 /// difference to it.
-std::vector<std::string> newer_files(const FileSystem& files, const engine::EffectiveConfig& config,
-                                     const PeerProcess& process, const Settled& settled);
+std::vector<std::string> newer_files(const FileSystem& files,
+                                     const engine::EffectiveConfig& config,
+                                     const PeerProcess& process,
+                                     const Settled& settled);
 
 /// Up to when the files have changed by now, in microseconds since the epoch; 0: there are none.
 std::int64_t last_change(const FileSystem& files, const engine::EffectiveConfig& config);

@@ -22,9 +22,8 @@ struct Condition {
 struct LoadedHandler {
   std::string name = {};
   std::string runtime_type = {};
-  std::string binary_name = {};  ///< `BinaryName` of its options
-  std::vector<std::pair<std::string, std::string>> options =
-      {};                      ///< by name; strings as they are, the rest as JSON
+  std::string binary_name = {};                                   ///< `BinaryName` of its options
+  std::vector<std::pair<std::string, std::string>> options = {};  ///< by name; strings as they are, the rest as JSON
   std::string sandboxer = {};  ///< `sandboxMode` on 1.7; empty: the release has neither
   std::string snapshotter = {};
   std::string base_runtime_spec = {};
@@ -35,9 +34,8 @@ struct LoadedHandler {
 /// the setting is empty.
 struct LoadedState {
   std::vector<Condition> conditions = {};
-  std::vector<LoadedHandler> handlers = {};  ///< by name
-  std::vector<std::string> announced_handlers =
-      {};  ///< as CRI lists them from 0.30 on, "" the default; in its order
+  std::vector<LoadedHandler> handlers = {};          ///< by name
+  std::vector<std::string> announced_handlers = {};  ///< as CRI lists them from 0.30 on, "" the default; in its order
   std::string default_handler = {};
   std::string sandbox_image = {};
   std::vector<std::string> cni_binary_folders = {};

@@ -38,8 +38,7 @@ std::vector<std::string> texts_at(const Json& object, std::string_view key) {
 }
 
 std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return value.is_string() ? value.get<std::string>() : value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 const std::string& first_not_empty(const std::string& first, const std::string& second) {
@@ -60,13 +59,12 @@ std::string binary_of(const Json& options) {
 
 LoadedHandler make_handler(const std::string& name, const Json& runtime) {
   const Json& options = member(runtime, "options");
-  LoadedHandler handler{
-      .name = name,
-      .runtime_type = text_at(runtime, "runtimeType"),
-      .binary_name = binary_of(options),
-      .sandboxer = first_not_empty(text_at(runtime, "sandboxer"), text_at(runtime, "sandboxMode")),
-      .snapshotter = text_at(runtime, "snapshotter"),
-      .base_runtime_spec = text_at(runtime, "baseRuntimeSpec")};
+  LoadedHandler handler{.name = name,
+                        .runtime_type = text_at(runtime, "runtimeType"),
+                        .binary_name = binary_of(options),
+                        .sandboxer = first_not_empty(text_at(runtime, "sandboxer"), text_at(runtime, "sandboxMode")),
+                        .snapshotter = text_at(runtime, "snapshotter"),
+                        .base_runtime_spec = text_at(runtime, "baseRuntimeSpec")};
   if (options.is_object()) {
     for (const auto& [key, value] : options.items())
       handler.options.emplace_back(key, text_of(value));
@@ -118,8 +116,7 @@ Result<LoadedState> make_loaded_state(const StatusResponse& response) {
   if (config == response.info.end()) return state;
   const Json json = parse_json(config->second);
   if (!json.is_object()) {
-    return std::unexpected(
-        Error{.message = "cannot read the daemon's status: its configuration is no JSON object"});
+    return std::unexpected(Error{.message = "cannot read the daemon's status: its configuration is no JSON object"});
   }
   take_config(json, state);
   state.json = config->second;

@@ -98,18 +98,21 @@ engine::Result<void> read_plan_file(const engine::FileReader& here, Request& req
 }
 
 int exit_status(const Request& request, const Outcome& outcome) {
-  if (outcome.node && outcome.node->verdict == NodeChange::Verdict::rolled_back) return static_cast<int>(ExitCode::rolled_back);
+  if (outcome.node && outcome.node->verdict == NodeChange::Verdict::rolled_back)
+    return static_cast<int>(ExitCode::rolled_back);
   if (outcome.node && outcome.node->verdict == NodeChange::Verdict::rollback_failed) {
     return static_cast<int>(ExitCode::rollback_failed);
   }
-  const bool differs = (outcome.plan && !outcome.plan->files.empty()) || (outcome.lint && outcome.lint->has_problems()) ||
-                       (outcome.preflight && outcome.preflight->changes()) || (outcome.state && outcome.state->differs());
+  const bool differs =
+      (outcome.plan && !outcome.plan->files.empty()) || (outcome.lint && outcome.lint->has_problems()) ||
+      (outcome.preflight && outcome.preflight->changes()) || (outcome.state && outcome.state->differs());
   return static_cast<int>(request.exit_code && differs ? ExitCode::differences : ExitCode::done);
 }
 
 int report(const Request& request, const Outcome& outcome) {
   if (const auto* diagnostics = diagnostics_of(outcome)) {
-    for (const engine::Diagnostic& diagnostic : *diagnostics) std::cerr << render(diagnostic);
+    for (const engine::Diagnostic& diagnostic : *diagnostics)
+      std::cerr << render(diagnostic);
   }
   if (outcome.node) std::cerr << report_verdict(*outcome.node);
   std::cout << (request.format != Format::text ? report_json(request, outcome) : report_text(request, outcome));
@@ -120,7 +123,9 @@ int report(const Request& request, const Outcome& outcome) {
   return exit_status(request, outcome);
 }
 
-void say(const std::string& text) { std::cerr << "ctkit: " << text << '\n'; }
+void say(const std::string& text) {
+  std::cerr << "ctkit: " << text << '\n';
+}
 
 int run_request(Request request) {
   const auto here = host::PosixFileSystem::open("/");
@@ -134,8 +139,8 @@ int run_request(Request request) {
   if (!seams) return fail(seams.error());
 
   // The stock image's lock is for nodes only; a tree has no systemd.
-  const bool is_node = root.folder == "/" || (*files)->exists("/run/systemd/private") ||
-                       (*files)->exists("/run/dbus/system_bus_socket");
+  const bool is_node =
+      root.folder == "/" || (*files)->exists("/run/systemd/private") || (*files)->exists("/run/dbus/system_bus_socket");
   const auto held = lock_host(request, **files, is_node && root.capture.empty());
   if (!held) return fail(held.error());
   std::optional<FoundDaemon> found;
@@ -143,18 +148,27 @@ int run_request(Request request) {
     const auto connect = [&](const std::string& socket) -> engine::Result<std::unique_ptr<DaemonStatus>> {
       return host::CriStatus::open(root.folder, socket);
     };
-    found = find_daemon(request, state_folder(request),
-                        {.files = **files, .processes = (*seams)->processes, .runner = *(*seams)->runner,
-                         .clock = (*seams)->clock, .connect = connect});
+    found = find_daemon(request,
+                        state_folder(request),
+                        {.files = **files,
+                         .processes = (*seams)->processes,
+                         .runner = *(*seams)->runner,
+                         .clock = (*seams)->clock,
+                         .connect = connect});
   }
   if (auto wanted = check_daemon(request, root, found ? &*found : nullptr); !wanted) return fail(wanted.error());
 
   Host host{.files = **files};
   std::optional<LiveNode> node;
   if (found && found->status) {
-    node.emplace(LiveNode{.socket = found->socket, .daemon = found->daemon, .status = *found->status,
-                          .services = *(*seams)->services, .runner = *(*seams)->runner,
-                          .processes = (*seams)->processes, .clock = (*seams)->clock, .say = say});
+    node.emplace(LiveNode{.socket = found->socket,
+                          .daemon = found->daemon,
+                          .status = *found->status,
+                          .services = *(*seams)->services,
+                          .runner = *(*seams)->runner,
+                          .processes = (*seams)->processes,
+                          .clock = (*seams)->clock,
+                          .say = say});
     host.live = &*node;
   }
   engine::Result<Outcome> outcome = Outcome{};
@@ -192,9 +206,13 @@ std::string running_release(const FileSystem& files) {
   const auto connect = [](const std::string& socket) -> engine::Result<std::unique_ptr<DaemonStatus>> {
     return host::CriStatus::open("/", socket);
   };
-  const auto found = find_daemon(request, state_folder(request),
-                                 {.files = files, .processes = (*seams)->processes, .runner = *(*seams)->runner,
-                                  .clock = (*seams)->clock, .connect = connect});
+  const auto found = find_daemon(request,
+                                 state_folder(request),
+                                 {.files = files,
+                                  .processes = (*seams)->processes,
+                                  .runner = *(*seams)->runner,
+                                  .clock = (*seams)->clock,
+                                  .connect = connect});
   return found && found->daemon ? found->daemon->build.version : "";
 }
 

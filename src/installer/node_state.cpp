@@ -20,8 +20,8 @@ constexpr auto kStatusTime = 10s;
 void look_at_files(const FileSystem& files, const Journal& journal, NodeState& state) {
   for (const JournalEntry& entry : journal.files) {
     const auto present = files.read(entry.change.path);
-    const bool same = present ? entry.change.after == *present
-                              : !entry.change.after && present.error().code == ErrorCode::not_found;
+    const bool same =
+        present ? entry.change.after == *present : !entry.change.after && present.error().code == ErrorCode::not_found;
     if (!same) state.drifted.push_back(entry.change.path);
   }
 }
@@ -40,7 +40,8 @@ void look_at_dump(Host& host, NodeState& state) {
   LiveNode& node = *host.live;
   if (!node.check) return;
   const auto dump = ask_dump(node.runner, *node.daemon, node.check->config_path());
-  const auto compared = dump ? node.check->compare(host.files, *dump) : Result<std::vector<engine::Mismatch>>(std::unexpected(dump.error()));
+  const auto compared = dump ? node.check->compare(host.files, *dump)
+                             : Result<std::vector<engine::Mismatch>>(std::unexpected(dump.error()));
   if (compared) {
     state.dump_differences = *compared;
   } else {
@@ -68,8 +69,8 @@ void look_at_daemon(const Expected* expected, const engine::EffectiveConfig* tod
     state.differences = compare_loaded(*expected, *loaded);
   }
   if (today) {
-    state.newer_files = newer_files(host.files, *today, node.daemon->process,
-                                    state.journal ? state.journal->settled : Settled{});
+    state.newer_files =
+        newer_files(host.files, *today, node.daemon->process, state.journal ? state.journal->settled : Settled{});
   }
 }
 

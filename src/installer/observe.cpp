@@ -54,8 +54,10 @@ Result<engine::Table> parse_defaults(std::string_view text, const std::string& p
   return *std::move(table);
 }
 
-Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& here, const std::string& path,
-                                                   const DaemonBuild* build, const containerd::Known& known) {
+Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& here,
+                                                   const std::string& path,
+                                                   const DaemonBuild* build,
+                                                   const containerd::Known& known) {
   std::string text = build ? build->defaults : std::string();
   if (!path.empty()) {
     auto given = read_given(here, path, "the daemon's defaults");
@@ -71,14 +73,19 @@ Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& her
 
 enum class Daemon { containerd, crio };
 
-/// The one that is asked for, else the capture's, else the one that the host has settings of, else the one that listens.
-Result<Daemon> choose_daemon(const engine::FileReader& here, const HostRoot& root, const std::string& asked,
+/// The one that is asked for, else the capture's, else the one that the host has settings of, else the one that
+/// listens.
+Result<Daemon> choose_daemon(const engine::FileReader& here,
+                             const HostRoot& root,
+                             const std::string& asked,
                              const Capture& capture) {
   const std::string& name = asked.empty() ? capture.engine : asked;
   if (name == "containerd") return Daemon::containerd;
   if (name == "crio" || name == "cri-o") return Daemon::crio;
   if (!name.empty()) {
-    return std::unexpected(Error{.code = ErrorCode::usage, .message = "no engine '" + name + "' is known", .where = root.capture,
+    return std::unexpected(Error{.code = ErrorCode::usage,
+                                 .message = "no engine '" + name + "' is known",
+                                 .where = root.capture,
                                  .hint = "containerd or crio"});
   }
   const std::string prefix = root.folder == "/" ? "" : root.folder;
@@ -105,7 +112,8 @@ Result<Daemon> choose_daemon(const engine::FileReader& here, const HostRoot& roo
 
 HostRoot find_host_root(const engine::FileReader& here, const std::string& folder) {
   std::string path = folder;
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  while (path.size() > 1 && path.ends_with('/'))
+    path.pop_back();
   const std::string inside = path + "/" + std::string(kCaptureName);
   if (here.exists(inside) && here.list(path + "/root")) return {.folder = path + "/root", .capture = inside};
   const std::string beside = parent_of(path) + "/" + std::string(kCaptureName);
@@ -113,26 +121,34 @@ HostRoot find_host_root(const engine::FileReader& here, const std::string& folde
   return {.folder = path};
 }
 
-Result<std::string> observe_release(const engine::FileReader& here, const HostRoot& root, const std::string& requested) {
+Result<std::string> observe_release(const engine::FileReader& here,
+                                    const HostRoot& root,
+                                    const std::string& requested) {
   if (!requested.empty()) return requested;
   auto capture = read_capture(here, root);
   if (!capture) return std::unexpected(capture.error());
   return capture->release;
 }
 
-Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here, const HostRoot& root,
+Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here,
+                                                       const HostRoot& root,
                                                        const Request& request) {
   auto observed = observe(here, root, request, nullptr, nullptr);
   if (!observed) return std::unexpected(observed.error());
   return std::move(observed->engine);
 }
 
-Result<Observed> observe(const engine::FileReader& here, const HostRoot& root, const Request& request,
-                         const LiveDaemon* daemon, const DaemonBuild* kept) {
+Result<Observed> observe(const engine::FileReader& here,
+                         const HostRoot& root,
+                         const Request& request,
+                         const LiveDaemon* daemon,
+                         const DaemonBuild* kept) {
   auto capture = read_capture(here, root);
   if (!capture) return std::unexpected(capture.error());
   // Another release than the daemon's own has other defaults.
-  const DaemonBuild* build = !request.release.empty() || !capture->release.empty() ? nullptr : daemon ? &daemon->build : kept;
+  const DaemonBuild* build = !request.release.empty() || !capture->release.empty() ? nullptr
+                             : daemon                                              ? &daemon->build
+                                                                                   : kept;
   const std::string text = !request.release.empty() ? request.release : build ? build->version : capture->release;
   const auto kind = choose_daemon(here, root, request.engine, *capture);
   if (!kind) return std::unexpected(kind.error());
@@ -159,8 +175,8 @@ Result<Observed> observe(const engine::FileReader& here, const HostRoot& root, c
   auto table = read_defaults(here, defaults, build, *known);
   if (!table) return std::unexpected(table.error());
   containerd::LoadRequest load{.as_dump = request.as_dump};
-  load.config_path = !request.config.empty()    ? request.config
-                     : !capture->config.empty() ? capture->config
+  load.config_path = !request.config.empty()             ? request.config
+                     : !capture->config.empty()          ? capture->config
                      : daemon && !daemon->config.empty() ? daemon->config
                                                          : std::string(kDefaultConfig);
   load.config_given = load.config_path != kDefaultConfig;

@@ -27,17 +27,23 @@ struct Observed {
   std::unique_ptr<engine::OwnCheck> check = {};
 };
 
-/// The same with what the running daemon says of itself: it fills what neither the request nor the capture says. `kept`: what
-/// an earlier one said of itself, for a daemon that is down.
-engine::Result<Observed> observe(const engine::FileReader& here, const HostRoot& root, const Request& request,
-                                 const LiveDaemon* daemon, const DaemonBuild* kept);
+/// The same with what the running daemon says of itself: it fills what neither the request nor the capture says.
+/// `kept`: what an earlier one said of itself, for a daemon that is down.
+engine::Result<Observed> observe(const engine::FileReader& here,
+                                 const HostRoot& root,
+                                 const Request& request,
+                                 const LiveDaemon* daemon,
+                                 const DaemonBuild* kept);
 
-/// The engine as the request and the capture describe it. Fails with `unknown_release` where neither says the release, with
-/// `usage` where the capture or the defaults can't be read.
+/// The engine as the request and the capture describe it. Fails with `unknown_release` where neither says the release,
+/// with `usage` where the capture or the defaults can't be read.
 engine::Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here,
-                                                               const HostRoot& root, const Request& request);
+                                                               const HostRoot& root,
+                                                               const Request& request);
 
 /// The release that the request or the capture names, as written; "" if neither does.
-engine::Result<std::string> observe_release(const engine::FileReader& here, const HostRoot& root, const std::string& requested);
+engine::Result<std::string> observe_release(const engine::FileReader& here,
+                                            const HostRoot& root,
+                                            const std::string& requested);
 
 }  // namespace ctkit::installer

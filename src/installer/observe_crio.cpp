@@ -17,8 +17,7 @@ engine::Result<std::unique_ptr<engine::Engine>> observe_crio(const HostRoot& roo
   if (!request.defaults.empty()) {
     return std::unexpected(
         Error{.code = ErrorCode::usage,
-              .message =
-                  "--defaults is for containerd; CRI-O prints its built-in values as comments only",
+              .message = "--defaults is for containerd; CRI-O prints its built-in values as comments only",
               .where = request.defaults,
               .hint = "leave it out: they are recorded for each release"});
   }

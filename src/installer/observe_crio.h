@@ -9,7 +9,8 @@
 
 namespace ctkit::installer {
 
-/// CRI-O as the request and the capture describe it, `release` as it prints it, empty: not known; fails as observe does.
+/// CRI-O as the request and the capture describe it, `release` as it prints it, empty: not known; fails as observe
+/// does.
 engine::Result<std::unique_ptr<engine::Engine>> observe_crio(const HostRoot& root,
                                                              const Request& request,
                                                              const Capture& capture,

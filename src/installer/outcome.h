@@ -28,8 +28,8 @@ struct NodeChange {
   Verdict verdict = Verdict::untouched;
   std::string unit = {};
   bool restarted = false;
-  std::vector<std::string> reasons = {};   ///< why a restart was, or is, due
-  std::vector<std::string> problems = {};  ///< what was wrong after it
+  std::vector<std::string> reasons = {};            ///< why a restart was, or is, due
+  std::vector<std::string> problems = {};           ///< what was wrong after it
   std::vector<std::string> rollback_problems = {};  ///< and after taking it back
   std::vector<std::string> notes = {};
 };
@@ -37,19 +37,19 @@ struct NodeChange {
 /// The node as it is: verify and status.
 struct NodeState {
   std::string engine = {};
-  std::string socket = {};                ///< empty: no daemon was found
-  std::string unreachable = {};           ///< why it doesn't answer; empty: it does
+  std::string socket = {};       ///< empty: no daemon was found
+  std::string unreachable = {};  ///< why it doesn't answer; empty: it does
   std::int64_t pid = 0;
-  std::int64_t started = 0;               ///< microseconds since the epoch
-  std::string unit = {};                  ///< empty: not known
+  std::int64_t started = 0;  ///< microseconds since the epoch
+  std::string unit = {};     ///< empty: not known
   std::string unit_state = {};
-  std::string refused = {};               ///< why the daemon would refuse today's files; empty: it loads them
+  std::string refused = {};  ///< why the daemon would refuse today's files; empty: it loads them
   std::vector<std::string> not_serving = {};
-  std::vector<Difference> differences = {};          ///< files against what the daemon has loaded
+  std::vector<Difference> differences = {};             ///< files against what the daemon has loaded
   std::vector<engine::Mismatch> dump_differences = {};  ///< prediction against its own `config dump`
-  std::string dump_failed = {};           ///< why it has no dump to compare; empty: compared, or not asked for
+  std::string dump_failed = {};  ///< why it has no dump to compare; empty: compared, or not asked for
   std::vector<std::string> newer_files = {};
-  std::vector<std::string> missing_binaries = {};    ///< of handlers that the files name
+  std::vector<std::string> missing_binaries = {};  ///< of handlers that the files name
   std::optional<Journal> journal = std::nullopt;
   std::vector<std::string> drifted = {};  ///< files of ours that aren't as we wrote them
 
@@ -63,15 +63,15 @@ struct NodeState {
 /// All that happened on one request; the parts that the verb has.
 struct Outcome {
   std::optional<engine::EffectiveConfig> effective = std::nullopt;
-  std::string rendered = {};                      ///< effective: as the daemon prints it
-  std::vector<Explanation> explanations = {};     ///< explain; point into `effective`
-  std::vector<engine::Handler> handlers = {};     ///< explain: those that are effective
-  std::optional<Plan> plan = std::nullopt;        ///< plan, apply
+  std::string rendered = {};                   ///< effective: as the daemon prints it
+  std::vector<Explanation> explanations = {};  ///< explain; point into `effective`
+  std::vector<engine::Handler> handlers = {};  ///< explain: those that are effective
+  std::optional<Plan> plan = std::nullopt;     ///< plan, apply
   std::optional<Lint> lint = std::nullopt;
   std::optional<engine::Preflight> preflight = std::nullopt;
   bool applied = false;
-  std::optional<NodeChange> node = std::nullopt;  ///< plan, apply, uninstall, rollback where a daemon runs
-  std::optional<NodeState> state = std::nullopt;  ///< verify, status
+  std::optional<NodeChange> node = std::nullopt;         ///< plan, apply, uninstall, rollback where a daemon runs
+  std::optional<NodeState> state = std::nullopt;         ///< verify, status
   std::optional<RolledBack> rolled_back = std::nullopt;  ///< rollback; none: nothing to take back
   std::optional<std::vector<TakenBack>> removed = std::nullopt;  ///< uninstall; none: nothing was installed
 };

@@ -32,7 +32,8 @@ Command make_command(const PeerProcess& process, const ProcessFacts& facts, cons
 
 std::string last_words(const std::string& errors) {
   std::string words = errors.size() > kMostWords ? "…" + errors.substr(errors.size() - kMostWords) : errors;
-  while (words.ends_with('\n')) words.pop_back();
+  while (words.ends_with('\n'))
+    words.pop_back();
   return words.empty() ? "it says nothing" : words;
 }
 
@@ -52,7 +53,9 @@ Result<std::string> ask(CommandRunner& runner, const Command& command, std::stri
   return std::move(result->output);
 }
 
-std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
 
 /// Everything below the folder, and the folder.
 void remove_tree(FileSystem& files, const std::string& folder) {
@@ -74,18 +77,24 @@ void remove_tree(FileSystem& files, const std::string& folder) {
 Result<DaemonBuild> ask_build(CommandRunner& runner, const PeerProcess& process, const ProcessFacts& facts) {
   auto version = ask(runner, make_command(process, facts, {"--version"}), "--version");
   if (!version) return std::unexpected(version.error());
-  while (version->ends_with('\n')) version->pop_back();
+  while (version->ends_with('\n'))
+    version->pop_back();
   auto defaults = ask(runner, make_command(process, facts, {"config", "default"}), "config default");
-  return DaemonBuild{.program = facts.program, .version = *std::move(version), .defaults = defaults ? *std::move(defaults) : ""};
+  return DaemonBuild{
+      .program = facts.program, .version = *std::move(version), .defaults = defaults ? *std::move(defaults) : ""};
 }
 
 Result<std::string> ask_dump(CommandRunner& runner, const LiveDaemon& daemon, const std::string& config) {
-  return ask(runner, make_command(daemon.process, daemon.facts, {"--config", config, "config", "dump"}),
+  return ask(runner,
+             make_command(daemon.process, daemon.facts, {"--config", config, "config", "dump"}),
              "--config " + config + " config dump");
 }
 
-Result<std::vector<engine::Mismatch>> rehearse(FileSystem& files, CommandRunner& runner, const LiveDaemon& daemon,
-                                               const engine::OwnCheck& check, const engine::FileReader& planned) {
+Result<std::vector<engine::Mismatch>> rehearse(FileSystem& files,
+                                               CommandRunner& runner,
+                                               const LiveDaemon& daemon,
+                                               const engine::OwnCheck& check,
+                                               const engine::FileReader& planned) {
   const auto staged = check.stage(planned, kStage);
   if (!staged) return std::unexpected(staged.error());
   remove_rehearsal(files);

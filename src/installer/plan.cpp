@@ -37,16 +37,18 @@ bool is_below(const KeyPath& key, const std::vector<KeyPath>& prefixes) {
 }
 
 /// Why a simulated candidate is not good enough; empty if it is.
-std::string objection(const engine::Engine& engine, const engine::Desired& desired,
-                      const EffectiveConfig& bare, const EffectiveConfig& predicted,
+std::string objection(const engine::Engine& engine,
+                      const engine::Desired& desired,
+                      const EffectiveConfig& bare,
+                      const EffectiveConfig& predicted,
                       const Candidate& candidate) {
   const auto handlers = engine.handlers(predicted);
   for (const engine::DesiredHandler& wanted : desired.handlers) {
     const auto served = std::ranges::find(handlers, wanted.name, &engine::Handler::name);
     if (served == handlers.end()) return "handler '" + wanted.name + "' would not be there";
     if (served->binary != wanted.binary) {
-      return "handler '" + wanted.name + "' would start '" + served->binary + "', which " +
-             served->origin.to_string() + " says";
+      return "handler '" + wanted.name + "' would start '" + served->binary + "', which " + served->origin.to_string() +
+             " says";
     }
   }
   if (!predicted.not_serving.empty()) return predicted.not_serving.front();
@@ -67,15 +69,19 @@ std::string last_layer(const EffectiveConfig& config) {
 
 class Planner {
  public:
-  Planner(const engine::Engine& engine, const engine::FileReader& files,
-          const std::optional<Journal>& journal, const engine::Desired& desired, Outlooks outlooks)
+  Planner(const engine::Engine& engine,
+          const engine::FileReader& files,
+          const std::optional<Journal>& journal,
+          const engine::Desired& desired,
+          Outlooks outlooks)
       : engine_(engine), files_(files), journal_(journal), desired_(desired), outlooks_(outlooks), without_us_(files) {}
 
   Result<Plan> run() {
     if (journal_) {
       auto taken_back = take_back(engine_, files_, *journal_);
       if (!taken_back) return std::unexpected(taken_back.error());
-      for (const TakenBack& file : *taken_back) without_us_.put(file.path, file.left);
+      for (const TakenBack& file : *taken_back)
+        without_us_.put(file.path, file.left);
       taken_back_ = *std::move(taken_back);
     }
     auto bare = engine_.effective(without_us_, false);
@@ -98,7 +104,8 @@ class Planner {
   }
 
  private:
-  [[nodiscard]] Error no_candidate(const EffectiveConfig& bare, const std::string& objection,
+  [[nodiscard]] Error no_candidate(const EffectiveConfig& bare,
+                                   const std::string& objection,
                                    const std::string& tried) const {
     Error error{.code = ErrorCode::needs_decision,
                 .message = "no drop-in serves the handlers and keeps everything else: " + objection,
@@ -127,7 +134,9 @@ class Planner {
     return plan;
   }
 
-  void compare(Plan& plan, const Candidate& candidate, const EffectiveConfig& predicted,
+  void compare(Plan& plan,
+               const Candidate& candidate,
+               const EffectiveConfig& predicted,
                const EffectiveConfig& bare) const {
     const engine::Table& from = plan.today ? plan.today->config : bare.config;
     for (const engine::Change& change : differences(from, predicted.config)) {
@@ -146,11 +155,11 @@ class Planner {
     if (desired_.on_conflict != engine::OnConflict::refuse) return {};
     for (const EffectiveChange& change : plan.changes) {
       if (!change.restored) continue;
-      return std::unexpected(Error{.code = ErrorCode::needs_decision,
-                                   .message = "'" + change.key.to_string() +
-                                              "' is set but lost today, and our drop-in would bring it back",
-                                   .where = change.author.to_string(),
-                                   .hint = "--on-conflict restore brings such settings back, keep leaves them lost"});
+      return std::unexpected(Error{
+          .code = ErrorCode::needs_decision,
+          .message = "'" + change.key.to_string() + "' is set but lost today, and our drop-in would bring it back",
+          .where = change.author.to_string(),
+          .hint = "--on-conflict restore brings such settings back, keep leaves them lost"});
     }
     return {};
   }
@@ -162,7 +171,8 @@ class Planner {
       if (std::ranges::find(candidate.files, old.path, &FileChange::path) != candidate.files.end()) continue;
       add_if_different(plan, {.path = old.path, .after = old.left});
     }
-    for (const FileChange& file : candidate.files) add_if_different(plan, file);
+    for (const FileChange& file : candidate.files)
+      add_if_different(plan, file);
   }
 
   void add_if_different(Plan& plan, FileChange file) const {
@@ -204,8 +214,11 @@ class Planner {
 
 }  // namespace
 
-Result<Plan> make_plan(const engine::Engine& engine, const engine::FileReader& files,
-                       const std::optional<Journal>& journal, const engine::Desired& desired, Outlooks outlooks) {
+Result<Plan> make_plan(const engine::Engine& engine,
+                       const engine::FileReader& files,
+                       const std::optional<Journal>& journal,
+                       const engine::Desired& desired,
+                       Outlooks outlooks) {
   // What is written must follow from what is compared with the file when it is written.
   const engine::Snapshot seen(files);
   return Planner(engine, seen, journal, desired, outlooks).run();

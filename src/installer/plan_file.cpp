@@ -54,7 +54,9 @@ KeptPlan make_kept_plan(const Request& request, const Plan& plan, const engine::
   return kept;
 }
 
-Result<void> check_kept_plan(const Request& request, const engine::Engine& engine, const engine::FileReader& files,
+Result<void> check_kept_plan(const Request& request,
+                             const engine::Engine& engine,
+                             const engine::FileReader& files,
                              const std::optional<Journal>& journal) {
   const KeptPlan& then = *request.kept_plan;
   if (then.engine != engine.name()) {

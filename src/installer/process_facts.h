@@ -27,8 +27,8 @@ struct FileIdentity {
 /// A process of the host as /proc shows it.
 struct ProcessFacts {
   std::vector<std::string> argv = {};
-  std::string executable = {};      ///< as the process itself sees it; what lies there now, if it was replaced meanwhile
-  FileIdentity program = {};        ///< of what lies there now
+  std::string executable = {};  ///< as the process itself sees it; what lies there now, if it was replaced meanwhile
+  FileIdentity program = {};    ///< of what lies there now
   std::string working_folder = {};  ///< as the process itself sees it
   std::int64_t own_pid = 0;         ///< in the process's own pid namespace, which is its service manager's
   bool operator==(const ProcessFacts&) const = default;

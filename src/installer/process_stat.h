@@ -12,8 +12,8 @@ namespace ctkit::installer {
 /// 22).
 engine::Result<std::int64_t> parse_start_ticks(std::string_view stat);
 
-/// The process's number in the innermost pid namespace it is in, out of its /proc/<pid>/status (NSpid); none: the kernel
-/// doesn't say.
+/// The process's number in the innermost pid namespace it is in, out of its /proc/<pid>/status (NSpid); none: the
+/// kernel doesn't say.
 std::optional<std::int64_t> parse_own_pid(std::string_view status);
 
 }  // namespace ctkit::installer

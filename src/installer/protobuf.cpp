@@ -76,8 +76,7 @@ Result<std::vector<ProtobufField>> parse_protobuf(std::string_view bytes) {
     const std::size_t at = bytes.size() - rest.size();
     const auto field = take_field(rest);
     if (!field) {
-      return std::unexpected(
-          engine::Error{.message = "malformed protobuf field at byte " + std::to_string(at)});
+      return std::unexpected(engine::Error{.message = "malformed protobuf field at byte " + std::to_string(at)});
     }
     fields.push_back(*field);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/letter_case.h"
 #include "engine/toml_writer.h"
 
 namespace ctkit::installer {
@@ -11,24 +12,16 @@ namespace {
 
 constexpr std::string_view kRedacted = "\"<redacted>\"";
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 bool names_a_credential(std::string_view part) {
-  constexpr std::array<std::string_view, 8> kNames = {"password",      "passwd", "auth",   "identitytoken",
-                                                      "registrytoken", "token",  "secret", "authorization"};
-  return std::ranges::find(kNames, lower(part)) != kNames.end();
+  constexpr std::array<std::string_view, 8> kNames = {
+      "password", "passwd", "auth", "identitytoken", "registrytoken", "token", "secret", "authorization"};
+  return std::ranges::find(kNames, engine::lower(part)) != kNames.end();
 }
 
 /// A value that goes on over several lines.
 struct OpenValue {
-  int depth = 0;            // of brackets and braces
-  std::string quote = {};   // the string we are in
+  int depth = 0;           // of brackets and braces
+  std::string quote = {};  // the string we are in
 
   [[nodiscard]] bool open() const { return depth > 0 || !quote.empty(); }
 
@@ -86,13 +79,15 @@ bool assigns_a_credential(std::string_view line) {
 engine::Value redacted(const engine::KeyPath& key, const engine::Value& value) {
   if (const engine::Table* table = value.table()) {
     engine::Value copy{.data = engine::Table{}};
-    for (const auto& [name, child] : *table) copy.table()->emplace(name, redacted(key.child(name), child));
+    for (const auto& [name, child] : *table)
+      copy.table()->emplace(name, redacted(key.child(name), child));
     return copy;
   }
   if (is_secret(key)) return {.data = std::string("<redacted>")};
   if (const engine::Array* array = value.array()) {
     engine::Array copy;
-    for (const engine::Value& item : *array) copy.push_back(redacted(key, item));
+    for (const engine::Value& item : *array)
+      copy.push_back(redacted(key, item));
     return {.data = std::move(copy)};
   }
   return value;

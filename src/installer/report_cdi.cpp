@@ -57,12 +57,10 @@ std::string report_cdi_list_text(const cdi::SpecFolders& folders,
 std::string report_cdi_text(const cdi::SpecFolders& folders, cdi::Level level) {
   const std::string_view library = cdi::rules_of(level).name;
   if (folders.crash != cdi::Crash::none) {
-    return fmt::format(
-        "{}: error: CDI library {} {} and containerd with it; no device can be had\n",
-        folders.crash_file,
-        library,
-        folders.crash == cdi::Crash::panic ? "dies of this file,"
-                                           : "waits for this file for ever,");
+    return fmt::format("{}: error: CDI library {} {} and containerd with it; no device can be had\n",
+                       folders.crash_file,
+                       library,
+                       folders.crash == cdi::Crash::panic ? "dies of this file," : "waits for this file for ever,");
   }
   std::string text;
   for (const auto& [device, file] : folders.devices)
@@ -70,8 +68,7 @@ std::string report_cdi_text(const cdi::SpecFolders& folders, cdi::Level level) {
   for (const auto& [file, problems] : folders.problems) {
     for (const cdi::Problem& problem : problems) {
       const std::string place = problem.line == 0 ? file : fmt::format("{}:{}", file, problem.line);
-      text +=
-          fmt::format("{}: error: {}: {}\n", place, cdi::name_of(problem.problem), problem.message);
+      text += fmt::format("{}: error: {}: {}\n", place, cdi::name_of(problem.problem), problem.message);
     }
   }
   text += fmt::format("CDI library {}: {} device{}, {} file{} loaded, {} with problems\n",

@@ -26,11 +26,10 @@ std::string report_cdi_json(const cdi::SpecFolders& folders, cdi::Level level) {
     std::set<std::string_view> classes;
     for (const cdi::Problem& problem : problems) {
       classes.insert(cdi::name_of(problem.problem));
-      report["problems"].push_back(
-          {{"file", file},
-           {"line", problem.line == 0 ? ordered_json() : ordered_json(problem.line)},
-           {"class", cdi::name_of(problem.problem)},
-           {"message", problem.message}});
+      report["problems"].push_back({{"file", file},
+                                    {"line", problem.line == 0 ? ordered_json() : ordered_json(problem.line)},
+                                    {"class", cdi::name_of(problem.problem)},
+                                    {"message", problem.message}});
     }
     report["why"][file] = classes;
   }
@@ -48,16 +47,13 @@ std::string report_cdi_list_json(const cdi::SpecFolders& folders,
   if (folders.crash == cdi::Crash::none) {
     for (const auto& [device, file] : folders.devices) {
       const auto spec = std::ranges::find(folders.specs, file, &cdi::LoadedSpec::file);
-      report["devices"].push_back({{"name", device},
-                                   {"file", file},
-                                   {"priority", spec == folders.specs.end() ? 0 : spec->priority}});
+      report["devices"].push_back(
+          {{"name", device}, {"file", file}, {"priority", spec == folders.specs.end() ? 0 : spec->priority}});
     }
   }
   report["specs"] = ordered_json::array();
   for (const cdi::Staleness& row : rows) {
-    const auto or_null = [](const std::string& text) {
-      return text.empty() ? ordered_json() : ordered_json(text);
-    };
+    const auto or_null = [](const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); };
     report["specs"].push_back({{"file", row.file},
                                {"kind", row.kind},
                                {"state", name_of(row.state)},

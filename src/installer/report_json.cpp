@@ -2,8 +2,9 @@
 
 #include <array>
 #include <cassert>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include "installer/redact.h"
 #include "installer/report_lint.h"
@@ -20,7 +21,8 @@ using nlohmann::ordered_json;
 
 void add_origins(ordered_json& list, const engine::KeyPath& path, const engine::Value& value) {
   if (const engine::Table* table = value.table(); table && !table->empty()) {
-    for (const auto& [key, child] : *table) add_origins(list, path.child(key), child);
+    for (const auto& [key, child] : *table)
+      add_origins(list, path.child(key), child);
     return;
   }
   list.push_back({{"key", path.to_string()}, {"origin", to_json(value.origin)}});
@@ -42,7 +44,8 @@ ordered_json to_json(const engine::Diagnostics& diagnostics) {
 
 ordered_json with_origins(const engine::EffectiveConfig& config) {
   ordered_json origins = ordered_json::array();
-  for (const auto& [key, value] : config.config) add_origins(origins, {{key}}, value);
+  for (const auto& [key, value] : config.config)
+    add_origins(origins, {{key}}, value);
   return {{"schema", "ctkit/v1/effective"},
           {"config", to_json(config.config)},
           {"origins", std::move(origins)},
@@ -51,12 +54,13 @@ ordered_json with_origins(const engine::EffectiveConfig& config) {
 
 ordered_json to_json(const engine::Event& event) {
   constexpr std::array kKinds = {"overridden", "erased", "moved", "unread"};
-  return {{"kind", kKinds.at(static_cast<std::size_t>(event.kind))},
-          {"key", event.key.to_string()},
-          {"value", shown_value(event.key, event.value)},
-          {"origin", to_json(event.value.origin)},
-          {"by", to_json(event.by)},
-          {"to", event.kind == engine::Event::Kind::moved ? ordered_json(event.to.to_string()) : ordered_json(nullptr)}};
+  return {
+      {"kind", kKinds.at(static_cast<std::size_t>(event.kind))},
+      {"key", event.key.to_string()},
+      {"value", shown_value(event.key, event.value)},
+      {"origin", to_json(event.value.origin)},
+      {"by", to_json(event.by)},
+      {"to", event.kind == engine::Event::Kind::moved ? ordered_json(event.to.to_string()) : ordered_json(nullptr)}};
 }
 
 ordered_json to_json(const std::vector<engine::Handler>& handlers) {
@@ -74,8 +78,9 @@ ordered_json to_json(const std::vector<engine::Handler>& handlers) {
 ordered_json layers(const engine::EffectiveConfig& config) {
   ordered_json list = ordered_json::array();
   for (const engine::Layer& layer : config.layers) {
-    list.push_back({{"path", layer.path},
-                    {"version", layer.schema_version <= 0 ? ordered_json(nullptr) : ordered_json(layer.schema_version)}});
+    list.push_back(
+        {{"path", layer.path},
+         {"version", layer.schema_version <= 0 ? ordered_json(nullptr) : ordered_json(layer.schema_version)}});
   }
   return list;
 }
@@ -90,11 +95,14 @@ ordered_json explain_json(const Outcome& outcome) {
                            {"origin", to_json(winner.value->origin)}});
     }
     ordered_json events = ordered_json::array();
-    for (const engine::Event* event : item.events) events.push_back(to_json(*event));
-    keys.push_back({{"asked", item.asked.to_string()}, {"effective", std::move(effective)}, {"events", std::move(events)}});
+    for (const engine::Event* event : item.events)
+      events.push_back(to_json(*event));
+    keys.push_back(
+        {{"asked", item.asked.to_string()}, {"effective", std::move(effective)}, {"events", std::move(events)}});
   }
   ordered_json gone = ordered_json::array();
-  for (const engine::Event* event : lost(*outcome.effective)) gone.push_back(to_json(*event));
+  for (const engine::Event* event : lost(*outcome.effective))
+    gone.push_back(to_json(*event));
   return {{"schema", "ctkit/v1/explain"},
           {"keys", std::move(keys)},
           {"layers", layers(*outcome.effective)},

@@ -42,12 +42,8 @@ std::string report_lint_text(const Lint& lint) {
   std::string text;
   for (const engine::Finding& finding : lint.findings) {
     const engine::Rule& rule = engine::rule_of(finding.rule);
-    text += fmt::format("{}{}: {} {}: {}\n",
-                        place(finding.origin),
-                        word(finding.severity),
-                        rule.id,
-                        rule.name,
-                        finding.message);
+    text += fmt::format(
+        "{}{}: {} {}: {}\n", place(finding.origin), word(finding.severity), rule.id, rule.name, finding.message);
     if (!finding.hint.empty()) text += "  hint: " + finding.hint + "\n";
   }
   text += fmt::format("{}: {}, {}, {}\n",

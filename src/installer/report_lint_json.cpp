@@ -82,13 +82,12 @@ std::string report_lint_json(const Lint& lint) {
   ordered_json findings = ordered_json::array();
   for (const engine::Finding& finding : lint.findings) {
     const engine::Rule& rule = engine::rule_of(finding.rule);
-    findings.push_back(
-        {{"rule", rule.id},
-         {"name", rule.name},
-         {"severity", word(finding.severity)},
-         {"message", finding.message},
-         {"origin", to_json(finding.origin)},
-         {"hint", finding.hint.empty() ? ordered_json(nullptr) : ordered_json(finding.hint)}});
+    findings.push_back({{"rule", rule.id},
+                        {"name", rule.name},
+                        {"severity", word(finding.severity)},
+                        {"message", finding.message},
+                        {"origin", to_json(finding.origin)},
+                        {"hint", finding.hint.empty() ? ordered_json(nullptr) : ordered_json(finding.hint)}});
   }
   const auto count = [&](Severity severity) {
     return std::ranges::count(lint.findings, severity, &engine::Finding::severity);
@@ -108,8 +107,7 @@ std::string report_lint_sarif(const Lint& lint) {
   ordered_json driver = {{"name", "ctkit"}, {"version", CTKIT_VERSION}, {"rules", sarif_rules()}};
   ordered_json run = {
       {"tool", {{"driver", std::move(driver)}}},
-      {"originalUriBaseIds",
-       {{"HOST_ROOT", {{"description", {{"text", "the host root that --root names"}}}}}}},
+      {"originalUriBaseIds", {{"HOST_ROOT", {{"description", {{"text", "the host root that --root names"}}}}}}},
       {"properties", {{"engine", lint.engine}}},
       {"results", std::move(results)}};
   return render_json({{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},

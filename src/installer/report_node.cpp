@@ -1,8 +1,8 @@
 #include "installer/report_node.h"
 
-#include <fmt/format.h>
-
 #include <ctime>
+
+#include <fmt/format.h>
 
 #include "installer/redact.h"
 
@@ -14,7 +14,8 @@ using Verdict = NodeChange::Verdict;
 
 std::string lines(const std::vector<std::string>& texts, std::string_view before) {
   std::string all;
-  for (const std::string& text : texts) all += fmt::format("{}{}\n", before, text);
+  for (const std::string& text : texts)
+    all += fmt::format("{}{}\n", before, text);
   return all;
 }
 
@@ -24,29 +25,45 @@ std::string moment(std::int64_t microseconds) {
   const std::time_t seconds = microseconds / kMicroseconds;
   std::tm parts{};
   if (gmtime_r(&seconds, &parts) == nullptr) return "?";
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC",
+                     parts.tm_year + 1900,
+                     parts.tm_mon + 1,
+                     parts.tm_mday,
+                     parts.tm_hour,
+                     parts.tm_min,
+                     parts.tm_sec);
 }
 
-std::string or_none(const std::string& text) { return text.empty() ? "nothing" : text; }
+std::string or_none(const std::string& text) {
+  return text.empty() ? "nothing" : text;
+}
 
 std::string differences(const NodeState& state) {
   std::string text;
   if (!state.refused.empty()) text += "the daemon would refuse today's files: " + state.refused + "\n";
-  for (const std::string& reason : state.not_serving) text += "with today's files Kubernetes finds no runtime: " + reason + "\n";
+  for (const std::string& reason : state.not_serving)
+    text += "with today's files Kubernetes finds no runtime: " + reason + "\n";
   if (!state.unreachable.empty()) text += "the daemon doesn't answer: " + state.unreachable + "\n";
   for (const Difference& difference : state.differences) {
-    text += fmt::format("{}: the files say {}, the daemon has loaded {}\n", difference.what, or_none(difference.files),
+    text += fmt::format("{}: the files say {}, the daemon has loaded {}\n",
+                        difference.what,
+                        or_none(difference.files),
                         or_none(difference.loaded));
   }
   for (const engine::Mismatch& item : state.dump_differences) {
-    const auto value = [&](const std::optional<engine::Value>& of) { return of ? shown(item.key, *of) : std::string("nothing"); };
-    text += fmt::format("{}: we predict {}, its `config dump` says {}\n", item.key.to_string(), value(item.predicted),
+    const auto value = [&](const std::optional<engine::Value>& of) {
+      return of ? shown(item.key, *of) : std::string("nothing");
+    };
+    text += fmt::format("{}: we predict {}, its `config dump` says {}\n",
+                        item.key.to_string(),
+                        value(item.predicted),
                         value(item.answered));
   }
   if (!state.dump_failed.empty()) text += "its `config dump` is no help: " + state.dump_failed + "\n";
-  for (const std::string& binary : state.missing_binaries) text += "no program is at '" + binary + "', which a handler starts\n";
-  for (const std::string& path : state.drifted) text += "'" + path + "' is not as we wrote it\n";
+  for (const std::string& binary : state.missing_binaries)
+    text += "no program is at '" + binary + "', which a handler starts\n";
+  for (const std::string& path : state.drifted)
+    text += "'" + path + "' is not as we wrote it\n";
   return text;
 }
 
@@ -105,7 +122,8 @@ std::string report_status_text(const NodeState& state) {
     text += "nothing of ours is installed\n";
   } else {
     text += "files of ours:\n";
-    for (const JournalEntry& entry : state.journal->files) text += "  " + entry.change.path + "\n";
+    for (const JournalEntry& entry : state.journal->files)
+      text += "  " + entry.change.path + "\n";
     if (!state.journal->finished) text += "an apply ended before its last write: the next one finishes it\n";
     if (const auto& last = state.journal->last) {
       text += "last apply";
@@ -121,8 +139,10 @@ std::string report_status_text(const NodeState& state) {
 std::string report_rollback_text(const Outcome& outcome) {
   if (!outcome.rolled_back) return "nothing to take back\n";
   std::string text;
-  for (const std::string& path : outcome.rolled_back->put_back) text += "put back " + path + "\n";
-  for (const std::string& path : outcome.rolled_back->left) text += "left " + path + ", which was edited since\n";
+  for (const std::string& path : outcome.rolled_back->put_back)
+    text += "put back " + path + "\n";
+  for (const std::string& path : outcome.rolled_back->left)
+    text += "left " + path + ", which was edited since\n";
   if (outcome.node) text += report_change_text(*outcome.node);
   return text;
 }

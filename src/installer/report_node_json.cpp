@@ -1,4 +1,5 @@
 #include <array>
+
 #include <nlohmann/json.hpp>
 
 #include "installer/redact.h"
@@ -12,7 +13,9 @@ namespace {
 using installer::to_json;
 using nlohmann::ordered_json;
 
-ordered_json or_null(const std::string& text) { return text.empty() ? ordered_json(nullptr) : ordered_json(text); }
+ordered_json or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
 
 ordered_json change_json(const std::optional<NodeChange>& change) {
   if (!change) return nullptr;
@@ -29,7 +32,8 @@ ordered_json change_json(const std::optional<NodeChange>& change) {
 ordered_json last_json(const Journal& journal) {
   if (!journal.last) return nullptr;
   ordered_json files = ordered_json::array();
-  for (const AppliedFile& file : journal.last->files) files.push_back({{"path", file.path}, {"there", file.after.has_value()}});
+  for (const AppliedFile& file : journal.last->files)
+    files.push_back({{"path", file.path}, {"there", file.after.has_value()}});
   return {{"time", journal.last->time == 0 ? ordered_json(nullptr) : ordered_json(journal.last->time)},
           {"confirmed", journal.last->confirmed},
           {"token", or_null(journal.last->token)},
@@ -40,7 +44,8 @@ ordered_json last_json(const Journal& journal) {
 ordered_json journal_json(const std::optional<Journal>& journal) {
   if (!journal) return nullptr;
   ordered_json files = ordered_json::array();
-  for (const JournalEntry& entry : journal->files) files.push_back(entry.change.path);
+  for (const JournalEntry& entry : journal->files)
+    files.push_back(entry.change.path);
   return {{"finished", journal->finished},
           {"files", std::move(files)},
           {"restarts", journal->restarts},
@@ -59,7 +64,8 @@ std::string report_state_json(const NodeState& state, bool verify) {
     const auto value = [&](const std::optional<engine::Value>& of) {
       return of ? shown_value(item.key, *of) : ordered_json(nullptr);
     };
-    dump.push_back({{"key", item.key.to_string()}, {"predicted", value(item.predicted)}, {"dump", value(item.answered)}});
+    dump.push_back(
+        {{"key", item.key.to_string()}, {"predicted", value(item.predicted)}, {"dump", value(item.answered)}});
   }
   ordered_json document = {{"schema", verify ? "ctkit/v1/verify" : "ctkit/v1/status"},
                            {"engine", state.engine},
@@ -85,8 +91,10 @@ std::string report_state_json(const NodeState& state, bool verify) {
 std::string report_rollback_json(const Outcome& outcome) {
   ordered_json files = ordered_json::array();
   if (outcome.rolled_back) {
-    for (const std::string& path : outcome.rolled_back->put_back) files.push_back({{"path", path}, {"put_back", true}});
-    for (const std::string& path : outcome.rolled_back->left) files.push_back({{"path", path}, {"put_back", false}});
+    for (const std::string& path : outcome.rolled_back->put_back)
+      files.push_back({{"path", path}, {"put_back", true}});
+    for (const std::string& path : outcome.rolled_back->left)
+      files.push_back({{"path", path}, {"put_back", false}});
   }
   return render_json({{"schema", "ctkit/v1/rollback"},
                       {"taken_back", outcome.rolled_back.has_value()},
@@ -94,6 +102,8 @@ std::string report_rollback_json(const Outcome& outcome) {
                       {"node", change_json(outcome.node)}});
 }
 
-std::string change_json_text(const std::optional<NodeChange>& change) { return change_json(change).dump(); }
+std::string change_json_text(const std::optional<NodeChange>& change) {
+  return change_json(change).dump();
+}
 
 }  // namespace ctkit::installer

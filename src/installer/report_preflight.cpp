@@ -21,8 +21,7 @@ constexpr std::size_t kMostRows = 20;
 
 std::string refusal(std::string_view what, const engine::Error& error) {
   std::string text = fmt::format("{}: {}", what, error.message);
-  if (!error.where.empty() && !error.message.contains(error.where))
-    text += " (" + error.where + ")";
+  if (!error.where.empty() && !error.message.contains(error.where)) text += " (" + error.where + ")";
   text += "\n";
   if (!error.hint.empty()) text += "  hint: " + error.hint + "\n";
   return text;
@@ -56,16 +55,13 @@ std::string setting_line(const SettingChange& change) {
       }
       break;
     case Kind::changed:
-      text += fmt::format(
-          "; there: {}{}", change.after ? shown(change.to, *change.after) : "nothing", by);
+      text += fmt::format("; there: {}{}", change.after ? shown(change.to, *change.after) : "nothing", by);
       break;
     case Kind::revived:
-      text +=
-          fmt::format("; today: {}", change.before ? shown(change.to, *change.before) : "nothing");
+      text += fmt::format("; today: {}", change.before ? shown(change.to, *change.before) : "nothing");
       break;
     case Kind::held:
-      text += fmt::format("; built in there: {}",
-                          change.after ? shown(change.to, *change.after) : "nothing");
+      text += fmt::format("; built in there: {}", change.after ? shown(change.to, *change.after) : "nothing");
       break;
   }
   return text;
@@ -119,8 +115,7 @@ std::string default_lines(const Preflight& preflight) {
   }
   std::string text = rows("built-in values that differ", lines);
   if (preflight.new_keys + preflight.gone_keys > 0) {
-    text +=
-        fmt::format("built-in keys: {} new, {} gone\n", preflight.new_keys, preflight.gone_keys);
+    text += fmt::format("built-in keys: {} new, {} gone\n", preflight.new_keys, preflight.gone_keys);
   }
   return text;
 }
@@ -134,8 +129,7 @@ std::string report_preflight_text(const Preflight& preflight) {
                                  preflight.breaks()    ? "this breaks"
                                  : preflight.changes() ? "something changes"
                                                        : "these files mean the same");
-  if (preflight.refused_today)
-    text += refusal("today the daemon refuses these files", *preflight.refused_today);
+  if (preflight.refused_today) text += refusal("today the daemon refuses these files", *preflight.refused_today);
   if (preflight.refused) text += refusal("there the daemon refuses to start", *preflight.refused);
   for (const std::string& reason : preflight.not_serving_today) {
     text += "Kubernetes finds no runtime today: " + reason + "\n";
@@ -148,10 +142,8 @@ std::string report_preflight_text(const Preflight& preflight) {
   text += rows("not read there", settings_of(preflight, Kind::ignored, false));
   text += rows("lost there", settings_of(preflight, Kind::lost, false));
   text += rows("other values there", settings_of(preflight, Kind::changed, false));
-  text +=
-      rows("without effect today, effective there", settings_of(preflight, Kind::revived, false));
-  text += rows("today's built-in values, repeated in a file and kept there",
-               settings_of(preflight, Kind::held, false));
+  text += rows("without effect today, effective there", settings_of(preflight, Kind::revived, false));
+  text += rows("today's built-in values, repeated in a file and kept there", settings_of(preflight, Kind::held, false));
   std::vector<std::string> already = settings_of(preflight, Kind::ignored, true);
   for (std::string& line : settings_of(preflight, Kind::lost, true))
     already.push_back(std::move(line));

@@ -20,9 +20,7 @@ ordered_json text_or_null(const std::string& text) {
 
 ordered_json refusal(const std::optional<engine::Error>& error) {
   if (!error) return nullptr;
-  return {{"message", error->message},
-          {"where", text_or_null(error->where)},
-          {"hint", text_or_null(error->hint)}};
+  return {{"message", error->message}, {"where", text_or_null(error->where)}, {"hint", text_or_null(error->hint)}};
 }
 
 ordered_json value(const engine::KeyPath& key, const std::optional<engine::Value>& item) {

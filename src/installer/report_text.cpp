@@ -1,11 +1,11 @@
 #include "installer/report_text.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cassert>
 #include <map>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "engine/unified_diff.h"
 #include "installer/redact.h"
@@ -78,10 +78,13 @@ std::string explanation(const Explanation& item) {
   text += grouped(item.events, Event::Kind::overridden, "overridden");
   for (const Event* event : item.events) {
     if (event->kind == Event::Kind::moved) {
-      text += fmt::format("  moved from {} to {} ({})\n", event->key.to_string(), event->to.to_string(),
+      text += fmt::format("  moved from {} to {} ({})\n",
+                          event->key.to_string(),
+                          event->to.to_string(),
                           event->value.origin.to_string());
     } else if (event->kind == Event::Kind::unread) {
-      text += fmt::format("  read by nothing in this release: {} ({})\n", line(event->key, event->value),
+      text += fmt::format("  read by nothing in this release: {} ({})\n",
+                          line(event->key, event->value),
                           event->value.origin.to_string());
     }
   }
@@ -101,7 +104,9 @@ std::string overview(const Outcome& outcome) {
   if (config.layers.empty()) text += "  none: built-in defaults\n";
   text += "handlers:\n";
   for (const engine::Handler& handler : outcome.handlers) {
-    text += fmt::format("  {}{}  {}  {}\n", handler.name, handler.is_default ? " (default)" : "",
+    text += fmt::format("  {}{}  {}  {}\n",
+                        handler.name,
+                        handler.is_default ? " (default)" : "",
                         handler.binary.empty() ? "the engine's own runtime" : handler.binary,
                         handler.origin.to_string());
   }
@@ -110,10 +115,11 @@ std::string overview(const Outcome& outcome) {
   }
   const auto gone = lost(config);
   std::map<std::string, std::vector<const Event*>> groups;
-  for (const Event* event : gone) groups[event->by.to_string()].push_back(event);
+  for (const Event* event : gone)
+    groups[event->by.to_string()].push_back(event);
   for (const auto& [by, group] : groups) {
-    text += fmt::format("{} values are lost to {}: its table replaces all of {}\n", group.size(), by,
-                        table_of(*group.front()));
+    text += fmt::format(
+        "{} values are lost to {}: its table replaces all of {}\n", group.size(), by, table_of(*group.front()));
     for (std::size_t i = 0; i < std::min(group.size(), kMostRows); ++i) {
       text += fmt::format("    {:<44} {}\n", group[i]->value.origin.to_string(), line(group[i]->key, group[i]->value));
     }
@@ -129,9 +135,10 @@ std::string file_part(const Plan& plan) {
     const std::string_view before = file.before ? std::string_view(*file.before) : std::string_view();
     const std::string_view after = file.after ? std::string_view(*file.after) : std::string_view();
     // Redacted before they are compared: a line of a diff may have lost the header or the quotes that tell.
-    const std::string diff =
-        engine::unified_diff(redact_lines(before), redact_lines(after), file.before ? file.path : "/dev/null",
-                             file.after ? file.path : "/dev/null");
+    const std::string diff = engine::unified_diff(redact_lines(before),
+                                                  redact_lines(after),
+                                                  file.before ? file.path : "/dev/null",
+                                                  file.after ? file.path : "/dev/null");
     text += diff.empty() ? file.path + ": only credentials differ\n" : diff;
   }
   return text;
@@ -167,7 +174,8 @@ std::string plan_part(const Plan& plan) {
   }
   std::string text;
   if (plan.today) {
-    for (const std::string& reason : plan.today->not_serving) text += "today Kubernetes finds no runtime here: " + reason + "\n";
+    for (const std::string& reason : plan.today->not_serving)
+      text += "today Kubernetes finds no runtime here: " + reason + "\n";
   }
   text += "files:\n" + file_part(plan);
   if (const std::string rows = change_rows(plan, false); !rows.empty()) {
@@ -178,13 +186,16 @@ std::string plan_part(const Plan& plan) {
   }
   text += "\nhandlers then:\n";
   for (const engine::Handler& handler : plan.handlers) {
-    text += fmt::format("  {}{}  {}\n", handler.name, handler.is_default ? " (default)" : "",
+    text += fmt::format("  {}{}  {}\n",
+                        handler.name,
+                        handler.is_default ? " (default)" : "",
                         handler.binary.empty() ? "the engine's own runtime" : handler.binary);
   }
   text += plan.restart_due() ? "a restart of the daemon makes it effective\n"
                              : "the effective config stays as it is: no restart\n";
   for (const Outlook& outlook : plan.outlook) {
-    if (!outlook.holds) text += "after an upgrade to " + outlook.engine + " it would not hold: " + outlook.reason + "\n";
+    if (!outlook.holds)
+      text += "after an upgrade to " + outlook.engine + " it would not hold: " + outlook.reason + "\n";
   }
   return text;
 }
@@ -220,13 +231,15 @@ std::string report_text(const Request& request, const Outcome& outcome) {
     case Verb::explain: {
       if (outcome.explanations.empty()) return overview(outcome);
       std::string text;
-      for (const Explanation& item : outcome.explanations) text += explanation(item);
+      for (const Explanation& item : outcome.explanations)
+        text += explanation(item);
       return text;
     }
     case Verb::plan:
       return plan_part(*outcome.plan) + (outcome.node ? report_change_text(*outcome.node) : "");
     case Verb::apply: {
-      const bool touched = outcome.node && (outcome.node->verdict != NodeChange::Verdict::untouched || !outcome.node->reasons.empty());
+      const bool touched =
+          outcome.node && (outcome.node->verdict != NodeChange::Verdict::untouched || !outcome.node->reasons.empty());
       if (outcome.plan->files.empty()) return touched ? report_change_text(*outcome.node) : plan_part(*outcome.plan);
       const bool undone = outcome.node && (outcome.node->verdict == NodeChange::Verdict::rolled_back ||
                                            outcome.node->verdict == NodeChange::Verdict::rollback_failed);

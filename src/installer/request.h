@@ -26,29 +26,29 @@ enum class Trust { neither, dump, prediction };
 /// What the user asked for.
 struct Request {
   Verb verb = Verb::effective;
-  std::string root = "/";        ///< host root, or a capture's folder
-  std::string engine = {};       ///< "containerd", "crio"; empty: found
-  std::string release = {};      ///< empty: the capture's
-  std::string config = {};       ///< top-level config; empty: the capture's, else the engine's usual place
-  std::string defaults = {};     ///< a file with the node's own `config default`; empty: recorded ones
-  std::string state_dir = {};    ///< under the host root; empty: the usual place
+  std::string root = "/";      ///< host root, or a capture's folder
+  std::string engine = {};     ///< "containerd", "crio"; empty: found
+  std::string release = {};    ///< empty: the capture's
+  std::string config = {};     ///< top-level config; empty: the capture's, else the engine's usual place
+  std::string defaults = {};   ///< a file with the node's own `config default`; empty: recorded ones
+  std::string state_dir = {};  ///< under the host root; empty: the usual place
   Format format = Format::text;
   bool show_origin = false;
   bool as_dump = false;
-  bool exit_code = false;        ///< plan, lint, preflight: 2 if there are changes or problems
-  std::string target = {};       ///< preflight: the other release
+  bool exit_code = false;   ///< plan, lint, preflight: 2 if there are changes or problems
+  std::string target = {};  ///< preflight: the other release
   std::vector<std::string> keys = {};
   engine::Desired desired = {};
   std::string toolkit_folder = {};  ///< where the runtime binaries are on the host
   RestartMode restart = RestartMode::automatic;
   Trust trust = Trust::neither;
-  std::string socket = {};        ///< of the running daemon, seen from the host root; empty: the usual ones
-  std::string unit = {};          ///< empty: the one that the daemon's process belongs to
-  std::string lock = {};          ///< the file that the stock image locks too, seen from the host root
-  std::string plan_out = {};      ///< plan: where to keep it, on our own machine
-  std::string plan_file = {};     ///< apply: a plan that was kept, on our own machine
+  std::string socket = {};     ///< of the running daemon, seen from the host root; empty: the usual ones
+  std::string unit = {};       ///< empty: the one that the daemon's process belongs to
+  std::string lock = {};       ///< the file that the stock image locks too, seen from the host root
+  std::string plan_out = {};   ///< plan: where to keep it, on our own machine
+  std::string plan_file = {};  ///< apply: a plan that was kept, on our own machine
   std::optional<KeptPlan> kept_plan = std::nullopt;  ///< what is in it
-  long confirm_timeout = 0;       ///< seconds until the host takes an apply back that nobody confirmed; 0: never
+  long confirm_timeout = 0;         ///< seconds until the host takes an apply back that nobody confirmed; 0: never
   std::string if_unconfirmed = {};  ///< rollback: only this apply, and only while it is unconfirmed
 };
 

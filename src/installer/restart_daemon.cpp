@@ -46,7 +46,9 @@ Result<LoadedState> ask(LiveNode& node) {
 
 }  // namespace
 
-Restarted restart_daemon(LiveNode& node, const std::string& unit, const Expected& expected,
+Restarted restart_daemon(LiveNode& node,
+                         const std::string& unit,
+                         const Expected& expected,
                          const std::optional<LoadedState>& before) {
   Restarted result;
   node.say("restarting '" + unit + "' and waiting for its job");
@@ -61,14 +63,16 @@ Restarted restart_daemon(LiveNode& node, const std::string& unit, const Expected
   auto status = ask(node);
   const bool dead_before = !before && expected.handlers.empty();
   if (!status) {
-    if (!(dead_before && status.error().code == ErrorCode::not_found)) result.problems.push_back(in_words(status.error()));
+    if (!(dead_before && status.error().code == ErrorCode::not_found))
+      result.problems.push_back(in_words(status.error()));
     return result;
   }
   result.problems = judge_loaded(expected, before, *status);
   result.loaded = *std::move(status);
   if (const auto process = node.status.peer()) {
     result.process = *process;
-    if (node.daemon && process->pid == node.daemon->process.pid && process->start_ticks == node.daemon->process.start_ticks) {
+    if (node.daemon && process->pid == node.daemon->process.pid &&
+        process->start_ticks == node.daemon->process.start_ticks) {
       result.problems.push_back("'" + unit + "' was restarted, but the process that serves '" + node.socket +
                                 "' is the same as before: give the daemon's unit as --unit");
     }

@@ -17,9 +17,11 @@ struct Restarted {
   std::optional<PeerProcess> process = std::nullopt;  ///< who serves the socket now
 };
 
-/// Restarts the unit, waits for the job and then for the daemon's answer, and judges both. `before`: what it had loaded; none:
-/// it served nothing, and need not now unless something is expected.
-Restarted restart_daemon(LiveNode& node, const std::string& unit, const Expected& expected,
+/// Restarts the unit, waits for the job and then for the daemon's answer, and judges both. `before`: what it had
+/// loaded; none: it served nothing, and need not now unless something is expected.
+Restarted restart_daemon(LiveNode& node,
+                         const std::string& unit,
+                         const Expected& expected,
                          const std::optional<LoadedState>& before);
 
 }  // namespace ctkit::installer

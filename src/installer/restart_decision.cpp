@@ -6,7 +6,8 @@ namespace {
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+  for (const std::string& name : names)
+    text += (text.empty() ? "'" : ", '") + name + "'";
   return text;
 }
 

@@ -57,13 +57,15 @@ Result<RolledBack> roll_back(FileSystem& files, const std::string& state_folder,
       done.left.push_back(file.path);
       continue;
     }
-    if (auto put = set_file(files, file.path, file.before, file.mode, file.after); !put) return std::unexpected(put.error());
+    if (auto put = set_file(files, file.path, file.before, file.mode, file.after); !put)
+      return std::unexpected(put.error());
     done.put_back.push_back(file.path);
     forget(journal, file);
   }
   journal.last = std::nullopt;
   journal.finished = true;
-  for (JournalEntry& entry : journal.files) entry.earlier = std::nullopt;
+  for (JournalEntry& entry : journal.files)
+    entry.earlier = std::nullopt;
   const auto kept = journal.files.empty() ? remove_journal(files, state_folder, journal)
                                           : write_journal(files, state_folder, journal);
   if (!kept) return std::unexpected(kept.error());

@@ -42,8 +42,7 @@ class ServiceManager {
   /// down, and waits for that job until the deadline; the job goes on after it. An error means that
   /// nothing was queued (`not_found`, a masked unit, …), but for `unreachable`: then the restart
   /// may have happened, and `state` tells.
-  [[nodiscard]] virtual engine::Result<RestartOutcome> restart(const std::string& unit,
-                                                               Moment deadline) = 0;
+  [[nodiscard]] virtual engine::Result<RestartOutcome> restart(const std::string& unit, Moment deadline) = 0;
 
   /// Sets the dead man's timer; one of the same name that is there goes first.
   [[nodiscard]] virtual engine::Result<void> arm(const DeadMan& dead_man) = 0;

@@ -13,12 +13,15 @@ std::optional<unsigned> present_mode(const FileSystem& files, const std::string&
   return mode ? std::optional(*mode) : std::nullopt;
 }
 
-engine::Result<void> set_file(FileSystem& files, const std::string& path, const std::optional<std::string>& text,
-                              std::optional<unsigned> mode, const std::optional<std::string>& instead_of) {
+engine::Result<void> set_file(FileSystem& files,
+                              const std::string& path,
+                              const std::optional<std::string>& text,
+                              std::optional<unsigned> mode,
+                              const std::optional<std::string>& instead_of) {
   if (text) {
     const bool other = mode && present_mode(files, path) != mode;
-    return files.replace(path, *text,
-                         {.mode = mode.value_or(kReadableByAll), .for_existing = other, .instead_of = &instead_of});
+    return files.replace(
+        path, *text, {.mode = mode.value_or(kReadableByAll), .for_existing = other, .instead_of = &instead_of});
   }
   auto removed = files.remove(path);
   if (!removed && removed.error().code == engine::ErrorCode::not_found) return {};

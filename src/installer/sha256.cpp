@@ -14,7 +14,8 @@ constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kRounds = 64;
 using State = std::array<std::uint32_t, 8>;
 
-// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, and of the square roots of the first 8.
+// The first 32 bits of the fractional parts of the cube roots of the first 64 primes, and of the square roots of the
+// first 8.
 constexpr std::array<std::uint32_t, kRounds> kConstants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -24,7 +25,8 @@ constexpr std::array<std::uint32_t, kRounds> kConstants = {
     0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-constexpr State kStart = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+constexpr State kStart = {
+    0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
 void add_block(State& state, std::string_view block) {
   std::array<std::uint32_t, kRounds> words{};
@@ -41,12 +43,13 @@ void add_block(State& state, std::string_view block) {
   for (std::size_t i = 0; i < kRounds; ++i) {
     const std::uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
     const std::uint32_t majority = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-    const std::uint32_t first = s[7] + (std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25)) + choice +
-                                kConstants[i] + words[i];
+    const std::uint32_t first =
+        s[7] + (std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25)) + choice + kConstants[i] + words[i];
     const std::uint32_t second = (std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22)) + majority;
     s = {first + second, s[0], s[1], s[2], s[3] + first, s[4], s[5], s[6]};
   }
-  for (std::size_t i = 0; i < state.size(); ++i) state[i] += s[i];
+  for (std::size_t i = 0; i < state.size(); ++i)
+    state[i] += s[i];
 }
 
 }  // namespace
@@ -55,16 +58,21 @@ std::string sha256(std::string_view bytes) {
   const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
   State state = kStart;
   std::string_view rest = bytes;
-  for (; rest.size() >= kBlock; rest.remove_prefix(kBlock)) add_block(state, rest.substr(0, kBlock));
+  for (; rest.size() >= kBlock; rest.remove_prefix(kBlock))
+    add_block(state, rest.substr(0, kBlock));
   std::string last(rest);
   last += '\x80';
-  while (last.size() % kBlock != kBlock - kLengthBytes) last += '\0';
-  for (std::size_t i = 0; i < kLengthBytes; ++i) last += static_cast<char>(bits >> (8 * (kLengthBytes - 1 - i)) & 0xffU);
-  for (std::string_view at = last; !at.empty(); at.remove_prefix(kBlock)) add_block(state, at.substr(0, kBlock));
+  while (last.size() % kBlock != kBlock - kLengthBytes)
+    last += '\0';
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
+    last += static_cast<char>(bits >> (8 * (kLengthBytes - 1 - i)) & 0xffU);
+  for (std::string_view at = last; !at.empty(); at.remove_prefix(kBlock))
+    add_block(state, at.substr(0, kBlock));
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   for (const std::uint32_t word : state) {
-    for (unsigned shift = 32; shift > 0; shift -= 4) text += kDigits[word >> (shift - 4) & 0xfU];
+    for (unsigned shift = 32; shift > 0; shift -= 4)
+      text += kDigits[word >> (shift - 4) & 0xfU];
   }
   return text;
 }

@@ -82,16 +82,11 @@ std::string described(std::string_view name, std::string_view message, int error
 Error make_dbus_error(std::string_view name, std::string_view message, int error_number) {
   const auto* refusal = std::ranges::find(kRefusals, name, &Refusal::name);
   if (refusal != kRefusals.end()) {
-    return {.code = refusal->code,
-            .message = std::string(refusal->message),
-            .hint = std::string(refusal->hint)};
+    return {.code = refusal->code, .message = std::string(refusal->message), .hint = std::string(refusal->hint)};
   }
-  if (is_lost(error_number))
-    return {.code = ErrorCode::unreachable, .message = "lost the connection to systemd"};
-  if (error_number == ETIMEDOUT)
-    return {.code = ErrorCode::unreachable, .message = "systemd gave no answer in time"};
-  if (error_number == ESRCH)
-    return {.code = ErrorCode::not_found, .message = "the process is gone"};
+  if (is_lost(error_number)) return {.code = ErrorCode::unreachable, .message = "lost the connection to systemd"};
+  if (error_number == ETIMEDOUT) return {.code = ErrorCode::unreachable, .message = "systemd gave no answer in time"};
+  if (error_number == ESRCH) return {.code = ErrorCode::not_found, .message = "the process is gone"};
   const std::string words = described(name, message, error_number);
   if (error_number == EACCES || error_number == EPERM) {
     return {.code = ErrorCode::permission,

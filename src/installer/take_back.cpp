@@ -4,7 +4,8 @@
 
 namespace ctkit::installer {
 
-engine::Result<std::vector<TakenBack>> take_back(const engine::Engine& engine, const engine::FileReader& files,
+engine::Result<std::vector<TakenBack>> take_back(const engine::Engine& engine,
+                                                 const engine::FileReader& files,
                                                  const Journal& journal) {
   std::vector<TakenBack> list;
   for (auto entry = journal.files.rbegin(); entry != journal.files.rend(); ++entry) {

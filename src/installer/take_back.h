@@ -25,7 +25,8 @@ struct TakenBack {
 };
 
 /// Every file of the journal, the last written first. Fails where a file can't be read.
-engine::Result<std::vector<TakenBack>> take_back(const engine::Engine& engine, const engine::FileReader& files,
+engine::Result<std::vector<TakenBack>> take_back(const engine::Engine& engine,
+                                                 const engine::FileReader& files,
                                                  const Journal& journal);
 
 }  // namespace ctkit::installer

@@ -39,11 +39,14 @@ std::vector<std::string> texts_at(const Table& table, std::initializer_list<std:
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  for (const std::string& text : texts)
+    all += (all.empty() ? "" : ", ") + text;
   return all;
 }
 
-std::string binary_in_words(const std::string& binary) { return binary.empty() ? "the daemon's own runtime" : binary; }
+std::string binary_in_words(const std::string& binary) {
+  return binary.empty() ? "the daemon's own runtime" : binary;
+}
 
 const engine::Handler* find_handler(const Expected& expected, std::string_view name) {
   const auto found = std::ranges::find(expected.handlers, name, &engine::Handler::name);
@@ -51,7 +54,9 @@ const engine::Handler* find_handler(const Expected& expected, std::string_view n
 }
 
 /// 1.6 keeps what its two oldest settings say under these names, in no table of handlers.
-bool is_from_old_setting(std::string_view name) { return name == "default" || name == "untrusted"; }
+bool is_from_old_setting(std::string_view name) {
+  return name == "default" || name == "untrusted";
+}
 
 bool is_ready(const LoadedState& state) {
   const auto ready = std::ranges::find(state.conditions, "RuntimeReady", &Condition::type);
@@ -125,14 +130,16 @@ std::vector<std::string> handlers_to_lose(const Expected& expected, const Loaded
 
 std::vector<std::string> judge_restart(const std::string& unit, const RestartOutcome& outcome) {
   const UnitState& after = outcome.after;
-  const std::string state = "it is " + after.active_state + " (" + after.sub_state + "), its result '" + after.result + "'";
+  const std::string state =
+      "it is " + after.active_state + " (" + after.sub_state + "), its result '" + after.result + "'";
   if (outcome.job.empty()) return {"restarting '" + unit + "' takes too long: " + state};
   if (outcome.job != "done") return {"restarting '" + unit + "' ended with '" + outcome.job + "': " + state};
   if (!outcome.runs_anew()) return {"'" + unit + "' doesn't run after its restart: " + state};
   return {};
 }
 
-std::vector<std::string> judge_loaded(const Expected& expected, const std::optional<LoadedState>& before,
+std::vector<std::string> judge_loaded(const Expected& expected,
+                                      const std::optional<LoadedState>& before,
                                       const LoadedState& after) {
   std::vector<std::string> problems;
   for (const engine::Handler& handler : expected.handlers) {

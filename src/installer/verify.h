@@ -44,7 +44,8 @@ std::vector<std::string> judge_restart(const std::string& unit, const RestartOut
 /// 2. Every handler that was there `before` is, unless the files have it no longer.
 /// 3. Default handler, pause image and CNI folders are those from before, or what the files say.
 /// 4. The runtime is ready if it was before.
-std::vector<std::string> judge_loaded(const Expected& expected, const std::optional<LoadedState>& before,
+std::vector<std::string> judge_loaded(const Expected& expected,
+                                      const std::optional<LoadedState>& before,
                                       const LoadedState& after);
 
 }  // namespace ctkit::installer

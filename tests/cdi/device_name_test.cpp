@@ -8,8 +8,7 @@ namespace ctkit::cdi {
 namespace {
 
 TEST(DeviceName, RoundTrips) {
-  for (const char* text :
-       {"management.nvidia.com/gpu=all", "nvidia.com/gpu=0:1", "ex/gpu.x=a", "a-b_c.d/Gpu=GPU-1"}) {
+  for (const char* text : {"management.nvidia.com/gpu=all", "nvidia.com/gpu=0:1", "ex/gpu.x=a", "a-b_c.d/Gpu=GPU-1"}) {
     const auto name = parse_device_name(text);
     ASSERT_TRUE(name) << text;
     EXPECT_EQ(to_string(*name), text);

@@ -31,8 +31,7 @@ TEST(HookRequest, WhatIsNotKnownIsNoHook) {
 }
 
 TEST(HookRequest, TakesFlagsInEverySpelling) {
-  const HookRequest request =
-      parsed({"update-ldcache", "--folder", "/a", "-folder=/b", "extra", "--ldconfig-path=/x"});
+  const HookRequest request = parsed({"update-ldcache", "--folder", "/a", "-folder=/b", "extra", "--ldconfig-path=/x"});
   EXPECT_EQ(request.folders, (std::vector<std::string>{"/a", "/b"}));
   EXPECT_EQ(request.ldconfig, "/x");
 }
@@ -40,10 +39,8 @@ TEST(HookRequest, TakesFlagsInEverySpelling) {
 TEST(HookRequest, AWrongFlagOfAKnownHookIsAMistake) {
   EXPECT_FALSE(parse_hook_command(std::vector<std::string>{"create-symlinks", "--nope", "x"}));
   EXPECT_FALSE(parse_hook_command(std::vector<std::string>{"create-symlinks", "--link"}));
-  EXPECT_FALSE(
-      parse_hook_command(std::vector<std::string>{"chmod", "--mode", "77777", "--path", "/x"}));
-  EXPECT_FALSE(
-      parse_hook_command(std::vector<std::string>{"chmod", "--mode", "7x", "--path", "/x"}));
+  EXPECT_FALSE(parse_hook_command(std::vector<std::string>{"chmod", "--mode", "77777", "--path", "/x"}));
+  EXPECT_FALSE(parse_hook_command(std::vector<std::string>{"chmod", "--mode", "7x", "--path", "/x"}));
   EXPECT_EQ(parsed({"chmod", "--mode", "7755"}).mode, 07755U);
 }
 
@@ -88,16 +85,14 @@ std::string note(const std::string& name, const std::string& text) {
 TEST(CompatNote, IsReadOnlyIfItIsWhole) {
   const std::string nvidia("NVIDIA Corporation\0", 19);
   CompatNote read;
-  EXPECT_TRUE(
-      parse_compat_note(note(nvidia, R"({"CUDA Version": "13.0", "Driver": [535, 550]})"), read));
+  EXPECT_TRUE(parse_compat_note(note(nvidia, R"({"CUDA Version": "13.0", "Driver": [535, 550]})"), read));
   EXPECT_EQ(read.cuda_version, "13.0");
   EXPECT_EQ(read.drivers, (std::vector<int>{535, 550}));
   const std::string whole = note(nvidia, R"({"Driver": [1]})");
   for (std::size_t size = 0; size < whole.size(); ++size)
     EXPECT_FALSE(parse_compat_note(whole.substr(0, size), read)) << size;
   EXPECT_FALSE(parse_compat_note(note("GNU", "{}"), read));
-  EXPECT_FALSE(
-      parse_compat_note(std::string("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01\0\0\0", 12), read));
+  EXPECT_FALSE(parse_compat_note(std::string("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01\0\0\0", 12), read));
 }
 
 class TreeTest : public testing::Test {
@@ -170,8 +165,7 @@ TEST(ParseModuleVersion, TakesBothModules) {
   EXPECT_EQ(parse_module_version("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue "
                                  "Sep 23 10:11:16 UTC 2025\nGCC version:  gcc 13.2.0\n"),
             "580.95.05");
-  EXPECT_EQ(parse_module_version(
-                "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86  Release Build\n"),
+  EXPECT_EQ(parse_module_version("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86  Release Build\n"),
             "570.86");
   EXPECT_EQ(parse_module_version("GCC version:  gcc 13.2.0\n"), "");
   EXPECT_EQ(parse_module_version(""), "");

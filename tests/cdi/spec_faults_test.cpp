@@ -44,15 +44,13 @@ TEST_F(Stale, IsASpecOfAnotherDriverThanTheLoadedOne) {
 }
 
 TEST_F(Stale, IsNothingToSayOfASpecWithoutDriverLibraries) {
-  EXPECT_EQ(judged(loaded("/etc/cdi/a.yaml", "ex.com/nic", "/opt/x"), "580.1").state,
-            SpecState::no_driver);
+  EXPECT_EQ(judged(loaded("/etc/cdi/a.yaml", "ex.com/nic", "/opt/x"), "580.1").state, SpecState::no_driver);
 }
 
 TEST_F(Stale, IsMendedByWhoWroteTheSpec) {
-  const Staleness plugin = judged(loaded("/var/run/cdi/k8s.device-plugin.nvidia.com-gpu.json",
-                                         "k8s.device-plugin.nvidia.com/gpu",
-                                         kLibrary),
-                                  "580.1");
+  const Staleness plugin =
+      judged(loaded("/var/run/cdi/k8s.device-plugin.nvidia.com-gpu.json", "k8s.device-plugin.nvidia.com/gpu", kLibrary),
+             "580.1");
   const auto faults = find_spec_faults({}, std::vector{plugin});
   ASSERT_EQ(faults.size(), 1U);
   EXPECT_EQ(faults[0].kind, FaultKind::stale);

@@ -19,8 +19,7 @@ Spec full_spec() {
     spec.devices.push_back({.name = name, .edits = {.env = {"A=b"}}});
   }
   ContainerEdits& edits = spec.devices[0].edits;
-  edits.env = {
-      "A= # no comment", "B='", "C=\"x\": y", "D=\n\t\x7F\xC2\x80", "E=ä", "F=[x]", "- G=1"};
+  edits.env = {"A= # no comment", "B='", "C=\"x\": y", "D=\n\t\x7F\xC2\x80", "E=ä", "F=[x]", "- G=1"};
   edits.device_nodes = {{.path = "/dev/x",
                          .host_path = "/dev/y z",
                          .type = "c",
@@ -35,10 +34,7 @@ Spec full_spec() {
                   .args = {"h", "--link", "a::b", "-1", "~", ""},
                   .env = {"X=y"},
                   .timeout = 5}};
-  edits.mounts = {{.host_path = "/run/nvidia: #x/a",
-                   .container_path = "/b",
-                   .options = {"ro", "on"},
-                   .type = "bind"}};
+  edits.mounts = {{.host_path = "/run/nvidia: #x/a", .container_path = "/b", .options = {"ro", "on"}, .type = "bind"}};
   edits.intel_rdt = IntelRdt{.clos_id = "x", .schemata = {"L3:0=f"}, .enable_monitoring = true};
   edits.additional_gids = {1, 2};
   edits.net_devices = {{.host_interface_name = "eth0", .name = "n0"}};
@@ -105,16 +101,14 @@ nlohmann::json as_text(const nlohmann::json& value) {
 
 TEST(SpecIo, AnotherYamlReaderReadsTheSame) {
   const Spec spec = full_spec();
-  EXPECT_EQ(to_json(YAML::Load(render_yaml(spec))),
-            as_text(nlohmann::json::parse(render_json(spec))));
+  EXPECT_EQ(to_json(YAML::Load(render_yaml(spec))), as_text(nlohmann::json::parse(render_json(spec))));
 }
 
 TEST(SpecIo, LooksAsTheStockInstallersFile) {
   const Inventory inventory{
       .version = "580.1",
       .library_folders = {"/usr/lib64"},
-      .libraries = {{.path = "/usr/lib64/libcuda.so.580.1",
-                     .links = {"libcuda.so.1::/usr/lib64/libcuda.so"}}},
+      .libraries = {{.path = "/usr/lib64/libcuda.so.580.1", .links = {"libcuda.so.1::/usr/lib64/libcuda.so"}}},
       .nodes = {{.path = "/dev/nvidia0", .status = {.mode = 0660, .gid = 44, .major = 195}}}};
   const Spec spec = make_management_spec(inventory,
                                          {.kind = "management.nvidia.com/gpu",

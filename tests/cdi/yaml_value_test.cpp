@@ -44,9 +44,7 @@ std::string show(const YamlTree& tree, std::uint32_t id) {
 
 std::string read(std::string_view text) {
   const auto tree = read_yaml_value(text);
-  if (!tree)
-    return (tree.error().problem == YamlProblem::syntax ? "error: " : "duplicate: ") +
-           tree.error().message;
+  if (!tree) return (tree.error().problem == YamlProblem::syntax ? "error: " : "duplicate: ") + tree.error().message;
   return show(*tree, tree->root);
 }
 
@@ -70,18 +68,14 @@ INSTANTIATE_TEST_SUITE_P(
     Scalars,
     Yaml,
     testing::Values(
-        Reading{
-            "words", "[y, No, on, ~, null, '', true]", "[true, false, true, null, null, '', true]"},
-        Reading{"integers",
-                "[0x10, 0o17, 0b11, 017, 1_000, +5, -5, -0b11]",
-                "[16, 15, 3, 15, 1000, 5, -5, -3]"},
+        Reading{"words", "[y, No, on, ~, null, '', true]", "[true, false, true, null, null, '', true]"},
+        Reading{"integers", "[0x10, 0o17, 0b11, 017, 1_000, +5, -5, -0b11]", "[16, 15, 3, 15, 1000, 5, -5, -3]"},
         Reading{"unsigned", "18446744073709551615", "18446744073709551615u"},
         Reading{"too big", "18446744073709551616", "float 18446744073709551616"},
         Reading{"floats", "[1.50, 1e3, .5, 08]", "[float 1.5, float 1000, float 0.5, float 8]"},
         Reading{"base 60 is text", "[1:30, 2001-01-01]", "['1:30', '2001-01-01']"},
-        Reading{"tags",
-                "[!!str 5, !!int \"7\", !!float 3, !foo bar, !!binary YWJj]",
-                "['5', 7, float 3, 'bar', 'abc']"},
+        Reading{
+            "tags", "[!!str 5, !!int \"7\", !!float 3, !foo bar, !!binary YWJj]", "['5', 7, float 3, 'bar', 'abc']"},
         Reading{"wrong tag", "!!int x", "error: cannot decode !!str `x` as a !!int"},
         Reading{"escapes", R"("\x41\u00e4\t\\\N")", "'A\xC3\xA4\t\\\xC2\x85'"},
         Reading{"slash is no escape", R"("a\/b")", "error: found unknown escape character"},
@@ -96,11 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
         Reading{"pairs in a list", "[a: b, c]", "[{'a': 'b'}, 'c']"},
         Reading{"complex key mark", "? a\n: b\n? c\n", "{'a': 'b', 'c': null}"},
         Reading{"same indentation", "a:\n- b\n- - c\n", "{'a': ['b', ['c']]}"},
-        Reading{
-            "merge", "a: &x {b: 1}\nc: {<<: *x, d: 2}", "{'a': {'b': 1}, 'c': {'b': 1, 'd': 2}}"},
-        Reading{"merge is strict",
-                "a: &x {b: 1}\nc: {<<: *x, b: 2}",
-                "duplicate: key \"b\" already set in map"},
+        Reading{"merge", "a: &x {b: 1}\nc: {<<: *x, d: 2}", "{'a': {'b': 1}, 'c': {'b': 1, 'd': 2}}"},
+        Reading{"merge is strict", "a: &x {b: 1}\nc: {<<: *x, b: 2}", "duplicate: key \"b\" already set in map"},
         Reading{"keys of two types", "{1: a, '1': b}", "{1: 'a', '1': 'b'}"},
         Reading{"list as key", "? [a]\n: b", "error: invalid map key: a list or a map"},
         Reading{"only the first document", "a\n---\n[", "'a'"},
@@ -110,9 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         Reading{"unknown alias", "*a", "error: unknown anchor 'a' referenced"},
         Reading{"undefined handle", "!x!y z", "error: found undefined tag handle"},
         Reading{"defined handle", "%TAG !x! tag:yaml.org,2002:\n--- !x!int '5'", "5"},
-        Reading{"colon in a plain key",
-                "a: b: c",
-                "error: mapping values are not allowed in this context"}));
+        Reading{"colon in a plain key", "a: b: c", "error: mapping values are not allowed in this context"}));
 
 TEST(YamlValue, LooksForBadBytesAPieceAtATime) {
   // The library decodes 512 bytes at a time: what is behind the first document is only bad if it is

@@ -29,8 +29,7 @@ std::vector<std::string> described(const std::vector<Change>& changes) {
   };
   std::vector<std::string> result;
   for (const Change& change : changes) {
-    result.push_back(change.key.to_string() + " " + text(change.before) + "->" +
-                     text(change.after));
+    result.push_back(change.key.to_string() + " " + text(change.before) + "->" + text(change.after));
   }
   return result;
 }
@@ -42,10 +41,8 @@ TEST(Differences, OfEqualTablesAreNone) {
 }
 
 TEST(Differences, AreLeavesInKeyOrder) {
-  const Table before = {
-      {"a", number(1)}, {"b", table({{"x", number(1)}, {"y", number(2)}})}, {"d", number(4)}};
-  const Table after = {
-      {"b", table({{"x", number(9)}, {"z", number(3)}})}, {"c", number(5)}, {"d", number(4)}};
+  const Table before = {{"a", number(1)}, {"b", table({{"x", number(1)}, {"y", number(2)}})}, {"d", number(4)}};
+  const Table after = {{"b", table({{"x", number(9)}, {"z", number(3)}})}, {"c", number(5)}, {"d", number(4)}};
   EXPECT_THAT(described(differences(before, after)),
               ElementsAre("a 1->-", "b.x 1->9", "b.y 2->-", "b.z -->3", "c -->5"));
 }
@@ -58,15 +55,12 @@ TEST(Differences, DescendIntoTablesThatOneSideLacks) {
 
 TEST(Differences, ShowAnEmptyTableWhereThereIsNone) {
   EXPECT_THAT(described(differences({{"a", table({})}}, {})), ElementsAre("a {}->-"));
-  EXPECT_THAT(described(differences({{"a", table({})}}, {{"a", table({{"b", number(1)}})}})),
-              ElementsAre("a.b -->1"));
+  EXPECT_THAT(described(differences({{"a", table({})}}, {{"a", table({{"b", number(1)}})}})), ElementsAre("a.b -->1"));
 }
 
 TEST(Differences, TakeATableForAValueWhereTheOtherSideHasAnother) {
-  EXPECT_THAT(described(differences({{"a", number(1)}}, {{"a", table({{"b", number(1)}})}})),
-              ElementsAre("a 1->{…}"));
-  EXPECT_THAT(described(differences({{"a", table({})}}, {{"a", number(1)}})),
-              ElementsAre("a {}->1"));
+  EXPECT_THAT(described(differences({{"a", number(1)}}, {{"a", table({{"b", number(1)}})}})), ElementsAre("a 1->{…}"));
+  EXPECT_THAT(described(differences({{"a", table({})}}, {{"a", number(1)}})), ElementsAre("a {}->1"));
 }
 
 TEST(Differences, CompareArraysWhole) {

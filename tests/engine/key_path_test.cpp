@@ -25,8 +25,7 @@ TEST(KeyPath, ParsesBareAndQuotedParts) {
 }
 
 TEST(KeyPath, UnescapesDoubleQuotedPartsOnly) {
-  EXPECT_THAT(parts_of(R"("a\"\\\t\u00e9\U0001F600".'\n')"),
-              ElementsAre("a\"\\\t\xc3\xa9\xf0\x9f\x98\x80", "\\n"));
+  EXPECT_THAT(parts_of(R"("a\"\\\t\u00e9\U0001F600".'\n')"), ElementsAre("a\"\\\t\xc3\xa9\xf0\x9f\x98\x80", "\\n"));
 }
 
 TEST(KeyPath, RefusesWhatIsNoDottedKey) {
@@ -51,16 +50,14 @@ TEST(KeyPath, RefusesWhatIsNoDottedKey) {
 }
 
 TEST(KeyPath, SaysWhereTheProblemIs) {
-  EXPECT_THAT(parts_of("ab.c d"),
-              ElementsAre("error: 'ab.c d' is no dotted key: unexpected character at 6"));
+  EXPECT_THAT(parts_of("ab.c d"), ElementsAre("error: 'ab.c d' is no dotted key: unexpected character at 6"));
   EXPECT_THAT(parts_of("a."), ElementsAre("error: 'a.' is no dotted key: unexpected end"));
 }
 
 TEST(KeyPath, ComesBackFromItsText) {
-  for (const KeyPath& path :
-       {KeyPath{{"a"}},
-        KeyPath{{"plugins", "io.containerd.grpc.v1.cri", "x"}},
-        KeyPath{{"", "a b", "it's", "q\"q", "b\\b", "\t\n\x01\x7f", "\xc3\xa9"}}}) {
+  for (const KeyPath& path : {KeyPath{{"a"}},
+                              KeyPath{{"plugins", "io.containerd.grpc.v1.cri", "x"}},
+                              KeyPath{{"", "a b", "it's", "q\"q", "b\\b", "\t\n\x01\x7f", "\xc3\xa9"}}}) {
     EXPECT_EQ(parts_of(path.to_string()), path.parts) << path.to_string();
   }
 }

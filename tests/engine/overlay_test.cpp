@@ -70,9 +70,8 @@ TEST(Overlay, HidesWhatWasTakenAway) {
 TEST(Overlay, AppliesChangesOneAfterTheOther) {
   const MemoryFiles base{{"/a", "A"}, {"/b", "B"}};
   Overlay overlay(base);
-  overlay.apply({{.path = "/a", .before = "A", .after = "A2"},
-                 {.path = "/b", .before = "B"},
-                 {.path = "/c", .after = "C"}});
+  overlay.apply(
+      {{.path = "/a", .before = "A", .after = "A2"}, {.path = "/b", .before = "B"}, {.path = "/c", .after = "C"}});
   EXPECT_EQ(overlay.read("/a").value(), "A2");
   EXPECT_THAT(overlay.list("/").value(), ElementsAre("a", "c"));
   overlay.apply({{.path = "/b", .after = "again"}});

@@ -51,9 +51,7 @@ std::string place_of(const Table& document, std::string_view path) {
 
 class Reader : public testing::TestWithParam<int> {
  protected:
-  static Result<Table> read(std::string_view text) {
-    return read_toml(text, kFile, go_toml(GetParam()));
-  }
+  static Result<Table> read(std::string_view text) { return read_toml(text, kFile, go_toml(GetParam())); }
   static Error refusal(std::string_view text) {
     const auto table = read(text);
     return table ? Error{.message = "taken"} : table.error();

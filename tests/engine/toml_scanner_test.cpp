@@ -26,8 +26,7 @@ std::vector<std::string> described(std::string_view text, const TomlDialect& dia
   if (!statements) return {statements.error().where + ": " + statements.error().message};
   std::vector<std::string> lines;
   for (const Statement& statement : *statements) {
-    std::string line =
-        std::to_string(statement.line) + ":" + std::to_string(statement.column) + " ";
+    std::string line = std::to_string(statement.line) + ":" + std::to_string(statement.column) + " ";
     const std::string key(at(text, statement.key_span));
     switch (statement.kind) {
       case Statement::Kind::table:
@@ -50,9 +49,7 @@ class Scanner : public testing::TestWithParam<const TomlDialect*> {
   static const TomlDialect& dialect() { return *GetParam(); }
 };
 
-INSTANTIATE_TEST_SUITE_P(GoToml,
-                         Scanner,
-                         testing::Values(&kGoToml18, &kGoToml19, &kGoToml22, &kGoToml24));
+INSTANTIATE_TEST_SUITE_P(GoToml, Scanner, testing::Values(&kGoToml18, &kGoToml19, &kGoToml22, &kGoToml24));
 
 TEST_P(Scanner, FindsStatementsInFileOrder) {
   EXPECT_THAT(described("# c\n"
@@ -71,21 +68,20 @@ TEST_P(Scanner, FindsStatementsInFileOrder) {
 }
 
 TEST_P(Scanner, SpansValuesOverManyLines) {
-  EXPECT_THAT(described("imports = [ # first\r\n"
-                        "  'a', # ]\r\n"
-                        "  'b' ]\r\n"
-                        "s = '''\r\n"
-                        "]''' # c\r\n"
-                        "t = { a = [\r\n1] }\r\n",
-                        dialect()),
-              ElementsAre("1:1 imports -> [ # first\r\n  'a', # ]\r\n  'b' ]",
-                          "4:1 s -> '''\r\n]'''",
-                          "6:1 t -> { a = [\r\n1] }"));
+  EXPECT_THAT(
+      described("imports = [ # first\r\n"
+                "  'a', # ]\r\n"
+                "  'b' ]\r\n"
+                "s = '''\r\n"
+                "]''' # c\r\n"
+                "t = { a = [\r\n1] }\r\n",
+                dialect()),
+      ElementsAre(
+          "1:1 imports -> [ # first\r\n  'a', # ]\r\n  'b' ]", "4:1 s -> '''\r\n]'''", "6:1 t -> { a = [\r\n1] }"));
 }
 
 TEST_P(Scanner, UnquotesKeys) {
-  const auto statements =
-      scan_statements("'a.b'.\"c\\u0064\" . e = 1\n[\"x\".'y']\n", kFile, dialect());
+  const auto statements = scan_statements("'a.b'.\"c\\u0064\" . e = 1\n[\"x\".'y']\n", kFile, dialect());
   ASSERT_TRUE(statements);
   ASSERT_EQ(statements->size(), 2U);
   EXPECT_THAT((*statements)[0].key, ElementsAre("a.b", "cd", "e"));
@@ -94,15 +90,13 @@ TEST_P(Scanner, UnquotesKeys) {
 }
 
 TEST_P(Scanner, DoesNotJudgeValuesOrRepetitions) {
-  EXPECT_THAT(
-      described("x = 99999999999999999999\ny = 1979-02-30T00:00:00Z\n[a]\n[a]\nz = 0b1\nz = 1__0",
-                dialect()),
-      ElementsAre("1:1 x -> 99999999999999999999",
-                  "2:1 y -> 1979-02-30T00:00:00Z",
-                  "3:2 [a]",
-                  "4:2 [a]",
-                  "5:1 z -> 0b1",
-                  "6:1 z -> 1__0"));
+  EXPECT_THAT(described("x = 99999999999999999999\ny = 1979-02-30T00:00:00Z\n[a]\n[a]\nz = 0b1\nz = 1__0", dialect()),
+              ElementsAre("1:1 x -> 99999999999999999999",
+                          "2:1 y -> 1979-02-30T00:00:00Z",
+                          "3:2 [a]",
+                          "4:2 [a]",
+                          "5:1 z -> 0b1",
+                          "6:1 z -> 1__0"));
 }
 
 TEST_P(Scanner, FindsNothingInAnEmptyText) {
@@ -123,8 +117,7 @@ TEST_P(Scanner, RefusesKeysAsTheDialectDoes) {
 TEST(ScanStatements, CountsTheByteOrderMarkOfGoToml1) {
   const std::string text = std::string(kBom) + "a = 1\nb = 2\n";
   EXPECT_THAT(described(text, kGoToml19), ElementsAre("1:4 a -> 1", "2:1 b -> 2"));
-  EXPECT_THAT(described(text, kGoToml22),
-              ElementsAre("/etc/containerd/config.toml:1:1: a byte order mark"));
+  EXPECT_THAT(described(text, kGoToml22), ElementsAre("/etc/containerd/config.toml:1:1: a byte order mark"));
 }
 
 TEST(ScanStatements, OfGoToml1FindsTwoInALine) {
@@ -155,16 +148,14 @@ TEST_P(Scanner, LaysOutArrays) {
   EXPECT_THAT(layout_of("a = []", dialect()), ElementsAre("]"));
   EXPECT_THAT(layout_of("a = [ ]\n", dialect()), ElementsAre("]\n"));
   EXPECT_THAT(layout_of("a = ['x']", dialect()), ElementsAre("'x'", "]"));
-  EXPECT_THAT(layout_of("a = [ 'x' , \"y\", ]", dialect()),
-              ElementsAre("'x'", "\"y\"", "trailing comma", "]"));
+  EXPECT_THAT(layout_of("a = [ 'x' , \"y\", ]", dialect()), ElementsAre("'x'", "\"y\"", "trailing comma", "]"));
   EXPECT_THAT(layout_of("a = [[1, 2], {b = [3]}, '],', 4]# c", dialect()),
               ElementsAre("[1, 2]", "{b = [3]}", "'],'", "4", "]# c"));
 }
 
 TEST_P(Scanner, LaysOutArraysWithCommentsAndCrlf) {
-  EXPECT_THAT(
-      layout_of("a = [ # ] c\r\n  'x', # , c\r\n  'y' # d\r\n  , # e\r\n]\r\nb = 1\r\n", dialect()),
-      ElementsAre("'x'", "'y'", "trailing comma", "]\r\nb = 1\r\n"));
+  EXPECT_THAT(layout_of("a = [ # ] c\r\n  'x', # , c\r\n  'y' # d\r\n  , # e\r\n]\r\nb = 1\r\n", dialect()),
+              ElementsAre("'x'", "'y'", "trailing comma", "]\r\nb = 1\r\n"));
 }
 
 TEST_P(Scanner, LaysOutNothingWhereThereIsNoArray) {

@@ -29,10 +29,8 @@ TEST(QuoteString, EscapesWhatABasicStringMustNotHold) {
 
 TEST(RenderValue, WritesScalarsOnOneLine) {
   EXPECT_EQ(render_value({.data = true}), "true");
-  EXPECT_EQ(render_value({.data = std::numeric_limits<std::int64_t>::min()}),
-            "-9223372036854775808");
-  EXPECT_EQ(render_value({.data = std::numeric_limits<std::uint64_t>::max()}),
-            "18446744073709551615");
+  EXPECT_EQ(render_value({.data = std::numeric_limits<std::int64_t>::min()}), "-9223372036854775808");
+  EXPECT_EQ(render_value({.data = std::numeric_limits<std::uint64_t>::max()}), "18446744073709551615");
   EXPECT_EQ(render_value({.data = DateTime{"2024-02-03T04:05:06Z"}}), "2024-02-03T04:05:06Z");
 }
 
@@ -95,17 +93,16 @@ TEST_P(RoundTrip, ReadsBackToTheSameTableInEveryDaemon) {
 INSTANTIATE_TEST_SUITE_P(
     Tables,
     RoundTrip,
-    testing::Values(
-        Text{"Empty", ""},
-        Text{"Scalars", "a = 1\nb = 2.5\nc = true\nd = \"x\"\ne = 1e300\nf = -0.0"},
-        Text{"DateTimes", "a = 2024-02-03T04:05:06Z\nb = 2024-02-03T04:05:06+01:00"},
-        Text{"OddKeys", "\"a.b\" = 1\n\"it's\" = 2\n\"sp ace\" = 3\n1234 = 4"},
-        Text{"Strings", R"(a = "tab\t, quote \", backslash \\, é, \u0001, \u007F, line\nend")"},
-        Text{"EmptyTables", "[a]\n[b.c]\n[b.d.e]\n"},
-        Text{"PlainKeysAboveAndBelow", "x = 1\n[a]\ny = 2\n[a.b]\nz = 3\n[a.b.c.d]\nw = 4"},
-        Text{"ArrayOfTables", "[[a]]\nn = 1\n[[a]]\nn = 2\n[[a.b]]\nm = 3\n[a.c]\nk = 4"},
-        Text{"ArrayOfArrays", "a = [[1, 2], [\"x\"]]\nb = []"},
-        Text{"InlineTablesInArrays", "a = [{b = 1, c = {d = 2}}, {b = 3}]"}),
+    testing::Values(Text{"Empty", ""},
+                    Text{"Scalars", "a = 1\nb = 2.5\nc = true\nd = \"x\"\ne = 1e300\nf = -0.0"},
+                    Text{"DateTimes", "a = 2024-02-03T04:05:06Z\nb = 2024-02-03T04:05:06+01:00"},
+                    Text{"OddKeys", "\"a.b\" = 1\n\"it's\" = 2\n\"sp ace\" = 3\n1234 = 4"},
+                    Text{"Strings", R"(a = "tab\t, quote \", backslash \\, é, \u0001, \u007F, line\nend")"},
+                    Text{"EmptyTables", "[a]\n[b.c]\n[b.d.e]\n"},
+                    Text{"PlainKeysAboveAndBelow", "x = 1\n[a]\ny = 2\n[a.b]\nz = 3\n[a.b.c.d]\nw = 4"},
+                    Text{"ArrayOfTables", "[[a]]\nn = 1\n[[a]]\nn = 2\n[[a.b]]\nm = 3\n[a.c]\nk = 4"},
+                    Text{"ArrayOfArrays", "a = [[1, 2], [\"x\"]]\nb = []"},
+                    Text{"InlineTablesInArrays", "a = [{b = 1, c = {d = 2}}, {b = 3}]"}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -18,17 +18,15 @@ using testing::IsEmpty;
 
 Value read(std::string_view toml, std::string_view file) {
   auto table = read_toml(toml, file, kGoToml22);
-  return {.data = std::move(table.value()),
-          .origin = {.file = std::make_shared<const std::string>(file), .line = 9}};
+  return {.data = std::move(table.value()), .origin = {.file = std::make_shared<const std::string>(file), .line = 9}};
 }
 
 std::vector<std::string> described(const std::vector<Event>& events) {
   std::vector<std::string> lines;
   for (const Event& event : events) {
     constexpr std::string_view kKinds[] = {"overridden", "erased", "moved", "unread"};
-    lines.push_back(std::string(kKinds[static_cast<std::size_t>(event.kind)]) + " " +
-                    event.key.to_string() + " = " + render_value(event.value) + " by " +
-                    event.by.to_string());
+    lines.push_back(std::string(kKinds[static_cast<std::size_t>(event.kind)]) + " " + event.key.to_string() + " = " +
+                    render_value(event.value) + " by " + event.by.to_string());
   }
   return lines;
 }
@@ -52,10 +50,10 @@ TEST(Transcript, SaysOfEachLeafWhetherTheWinnerHasItToo) {
   const Value winner = read("\n\na = 4\nt = {c = 5}\n", "two.toml");
   std::vector<Event> events;
   Transcript(&events).replaced({nullptr, "x"}, loser, winner);
-  EXPECT_THAT(described(events),
-              ElementsAre("overridden x.a = 1 by two.toml:3",
-                          "erased x.t.b = 2 by two.toml:4",
-                          "overridden x.t.c = 3 by two.toml:4"));
+  EXPECT_THAT(
+      described(events),
+      ElementsAre(
+          "overridden x.a = 1 by two.toml:3", "erased x.t.b = 2 by two.toml:4", "overridden x.t.c = 3 by two.toml:4"));
   EXPECT_EQ(events[0].value.origin.to_string(), "one.toml:1");
 }
 
@@ -64,8 +62,7 @@ TEST(Transcript, ErasesTheLeavesOfATableThatAScalarReplaces) {
   const Value winner = read("t = 1\n", "two.toml");
   std::vector<Event> events;
   Transcript(&events).replaced({}, loser, winner);
-  EXPECT_THAT(described(events),
-              ElementsAre("erased t.b = 2 by two.toml:1", "erased t.empty = {} by two.toml:1"));
+  EXPECT_THAT(described(events), ElementsAre("erased t.b = 2 by two.toml:1", "erased t.empty = {} by two.toml:1"));
 }
 
 TEST(Transcript, TellsWhereAValueMoved) {
@@ -81,9 +78,7 @@ TEST(Transcript, TellsWhereAValueMoved) {
 TEST(Transcript, NamesEveryUnreadLeafAtItsOwnLine) {
   std::vector<Event> events;
   Transcript(&events).unread({nullptr, "typo"}, read("a = 1\n[t]\nb = [2]\n", "one.toml"));
-  EXPECT_THAT(
-      described(events),
-      ElementsAre("unread typo.a = 1 by one.toml:1", "unread typo.t.b = [2] by one.toml:3"));
+  EXPECT_THAT(described(events), ElementsAre("unread typo.a = 1 by one.toml:1", "unread typo.t.b = [2] by one.toml:3"));
 }
 
 TEST(Transcript, DoesNothingWhenNobodyAsked) {

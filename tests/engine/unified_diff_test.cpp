@@ -32,8 +32,7 @@ TEST(UnifiedDiff, ShowsThreeLinesAround) {
   const std::string before = numbered(1, 20);
   std::string after = before;
   after.replace(after.find("10\n"), 3, "ten\nand more\n");
-  EXPECT_EQ(diff(before, after),
-            "--- a\n+++ b\n@@ -7,7 +7,8 @@\n 7\n 8\n 9\n-10\n+ten\n+and more\n 11\n 12\n 13\n");
+  EXPECT_EQ(diff(before, after), "--- a\n+++ b\n@@ -7,7 +7,8 @@\n 7\n 8\n 9\n-10\n+ten\n+and more\n 11\n 12\n 13\n");
 }
 
 TEST(UnifiedDiff, JoinsHunksThatTouch) {
@@ -57,16 +56,13 @@ TEST(UnifiedDiff, PartsHunksThatDoNotTouch) {
 }
 
 TEST(UnifiedDiff, OfAMissingFileStartsAtZero) {
-  EXPECT_EQ(unified_diff("", "x\ny\n", "/dev/null", "/etc/x"),
-            "--- /dev/null\n+++ /etc/x\n@@ -0,0 +1,2 @@\n+x\n+y\n");
+  EXPECT_EQ(unified_diff("", "x\ny\n", "/dev/null", "/etc/x"), "--- /dev/null\n+++ /etc/x\n@@ -0,0 +1,2 @@\n+x\n+y\n");
   EXPECT_EQ(diff("x\n", ""), "--- a\n+++ b\n@@ -1 +0,0 @@\n-x\n");
 }
 
 TEST(UnifiedDiff, NamesAMissingFinalNewline) {
-  EXPECT_EQ(diff("x\ny", "x\ny\n"),
-            "--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-y\n\\ No newline at end of file\n+y\n");
-  EXPECT_EQ(diff("x\ny", "z\ny"),
-            "--- a\n+++ b\n@@ -1,2 +1,2 @@\n-x\n+z\n y\n\\ No newline at end of file\n");
+  EXPECT_EQ(diff("x\ny", "x\ny\n"), "--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-y\n\\ No newline at end of file\n+y\n");
+  EXPECT_EQ(diff("x\ny", "z\ny"), "--- a\n+++ b\n@@ -1,2 +1,2 @@\n-x\n+z\n y\n\\ No newline at end of file\n");
   EXPECT_EQ(diff("x", "y"),
             "--- a\n+++ b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n"
             "+y\n\\ No newline at end of file\n");
@@ -79,10 +75,9 @@ TEST(UnifiedDiff, TakesAnyContext) {
 }
 
 TEST(UnifiedDiff, IsSmallestOnMovedLines) {
-  EXPECT_EQ(
-      diff("a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n", 0),
-      "--- a\n+++ b\n@@ -1,2 +0,0 @@\n-a\n-b\n@@ -3,0 +2 @@\n+b\n@@ -6 +4,0 @@\n-b\n@@ -7,0 +6 "
-      "@@\n+c\n");
+  EXPECT_EQ(diff("a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n", 0),
+            "--- a\n+++ b\n@@ -1,2 +0,0 @@\n-a\n-b\n@@ -3,0 +2 @@\n+b\n@@ -6 +4,0 @@\n-b\n@@ -7,0 +6 "
+            "@@\n+c\n");
 }
 
 std::vector<std::string> lines_of(std::string_view text) {

@@ -13,8 +13,7 @@ using namespace ctkit;
 
 namespace {
 
-constexpr std::array kReleases = {
-    "1.24.6", "1.25.1", "1.28.11", "1.30.14", "1.31.13", "1.34.11", "1.35.0", "1.36.3"};
+constexpr std::array kReleases = {"1.24.6", "1.25.1", "1.28.11", "1.30.14", "1.31.13", "1.34.11", "1.35.0", "1.36.3"};
 constexpr std::array kPaths = {
     "/etc/crio/crio.conf", "/etc/crio/crio.conf.d/10-a.conf", "/etc/crio/crio.conf.d/20-b.conf"};
 
@@ -27,10 +26,7 @@ installer::Request make_request(installer::Verb verb, bool set_as_default) {
 }
 
 /// Runs a verb and prints it; whether it came to a result.
-bool run_verb(installer::Verb verb,
-              bool set_as_default,
-              const engine::Engine& engine,
-              test::MemoryFiles& files) {
+bool run_verb(installer::Verb verb, bool set_as_default, const engine::Engine& engine, test::MemoryFiles& files) {
   installer::Host host{.files = files};
   const installer::Request request = make_request(verb, set_as_default);
   const auto outcome = installer::run(request, engine, host);
@@ -51,13 +47,10 @@ void check_change(bool set_as_default, const engine::Engine& engine, test::Memor
   fuzz::demand(planned == applied, "what can be planned can be applied");
   if (applied) {
     installer::Host host{.files = files};
-    const auto again =
-        installer::run(make_request(installer::Verb::plan, set_as_default), engine, host);
-    fuzz::demand(
-        again.has_value(), "after apply a plan can be made", again ? "" : again.error().message);
+    const auto again = installer::run(make_request(installer::Verb::plan, set_as_default), engine, host);
+    fuzz::demand(again.has_value(), "after apply a plan can be made", again ? "" : again.error().message);
     fuzz::demand(again->plan->files.empty(), "the plan after apply is empty");
-    fuzz::demand(run_verb(installer::Verb::uninstall, set_as_default, engine, files),
-                 "uninstall works");
+    fuzz::demand(run_verb(installer::Verb::uninstall, set_as_default, engine, files), "uninstall works");
   }
   fuzz::demand(files.tree() == before, "the tree is as it was");
 }
@@ -75,19 +68,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (rest.empty()) break;
     files.add_file(path, std::string(fuzz::take_until(rest, '\f')));
   }
-  const auto release =
-      engine::Release::parse(kReleases.at(fuzz::choice(settings, 0, kReleases.size())));
+  const auto release = engine::Release::parse(kReleases.at(fuzz::choice(settings, 0, kReleases.size())));
   const engine::crio::CrioEngine engine(engine::crio::find_release(*release).value(), {});
   const auto plain = engine.effective(files, false);
   const auto told = engine.effective(files, true);
   fuzz::demand(plain.has_value() == told.has_value(), "it loads with and without events");
-  if (plain)
-    fuzz::demand(plain->config == told->config, "the config is the same with and without events");
+  if (plain) fuzz::demand(plain->config == told->config, "the config is the same with and without events");
   const bool set_as_default = fuzz::choice(settings, 1, 2) != 0;
-  for (const installer::Verb verb : {installer::Verb::effective,
-                                     installer::Verb::explain,
-                                     installer::Verb::lint,
-                                     installer::Verb::preflight})
+  for (const installer::Verb verb :
+       {installer::Verb::effective, installer::Verb::explain, installer::Verb::lint, installer::Verb::preflight})
     run_verb(verb, set_as_default, engine, files);
   check_change(set_as_default, engine, files);
   return 0;

@@ -31,9 +31,8 @@ constexpr std::array kReleases = {"1.5.18",
                                   "2.3.4",
                                   "2.3.5",
                                   "2.4.0-beta.0"};
-constexpr std::array kPaths = {"/etc/containerd/config.toml",
-                               "/etc/containerd/conf.d/10-a.toml",
-                               "/etc/containerd/conf.d/20-b.toml"};
+constexpr std::array kPaths = {
+    "/etc/containerd/config.toml", "/etc/containerd/conf.d/10-a.toml", "/etc/containerd/conf.d/20-b.toml"};
 
 /// What the first line says: letters for the release and for each choice, then a key to explain.
 struct Settings {
@@ -56,22 +55,18 @@ Settings parse_settings(std::string_view line) {
 }
 
 installer::Request make_request(installer::Verb verb, const Settings& settings) {
-  installer::Request request{
-      .verb = verb, .release = settings.release, .as_dump = settings.as_dump};
+  installer::Request request{.verb = verb, .release = settings.release, .as_dump = settings.as_dump};
   if (verb == installer::Verb::explain) request.keys = {settings.key};
   if (verb == installer::Verb::preflight) request.target = "2.3.4";
-  request.desired = {.handlers = {{.name = "nvidia", .binary = "/opt/nvidia"},
-                                  {.name = "nvidia-cdi", .binary = "/opt/nvidia.cdi"}},
-                     .default_handler = settings.set_as_default ? "nvidia" : "",
-                     .on_conflict = settings.on_conflict};
+  request.desired = {
+      .handlers = {{.name = "nvidia", .binary = "/opt/nvidia"}, {.name = "nvidia-cdi", .binary = "/opt/nvidia.cdi"}},
+      .default_handler = settings.set_as_default ? "nvidia" : "",
+      .on_conflict = settings.on_conflict};
   return request;
 }
 
 /// Runs a verb and prints it in every format; whether it came to a result.
-bool run_verb(installer::Verb verb,
-              const Settings& settings,
-              const engine::Engine& engine,
-              test::MemoryFiles& files) {
+bool run_verb(installer::Verb verb, const Settings& settings, const engine::Engine& engine, test::MemoryFiles& files) {
   installer::Host host{.files = files};
   installer::Request request = make_request(verb, settings);
   const auto outcome = installer::run(request, engine, host);
@@ -89,9 +84,7 @@ bool run_verb(installer::Verb verb,
 }
 
 /// What is recorded on the way changes nothing, and all that is asked of a result answers.
-void check_reading(const Settings& settings,
-                   const engine::Engine& engine,
-                   test::MemoryFiles& files) {
+void check_reading(const Settings& settings, const engine::Engine& engine, test::MemoryFiles& files) {
   const auto plain = engine.effective(files, false);
   const auto told = engine.effective(files, true);
   fuzz::demand(plain.has_value() == told.has_value(), "it loads with and without events");
@@ -101,8 +94,7 @@ void check_reading(const Settings& settings,
   }
   fuzz::demand(plain->events.empty(), "no events unless asked for");
   fuzz::demand(plain->config == told->config, "the config is the same with and without events");
-  fuzz::demand(plain->diagnostics == told->diagnostics,
-               "the diagnostics are the same with and without events");
+  fuzz::demand(plain->diagnostics == told->diagnostics, "the diagnostics are the same with and without events");
   fuzz::demand(!engine.render(*plain).empty(), "the dump is printed");
   run_verb(installer::Verb::effective, settings, engine, files);
   run_verb(installer::Verb::explain, settings, engine, files);
@@ -111,9 +103,7 @@ void check_reading(const Settings& settings,
 }
 
 /// A plan after apply is empty, and uninstall leaves what was there.
-void check_change(const Settings& settings,
-                  const engine::Engine& engine,
-                  test::MemoryFiles& files) {
+void check_change(const Settings& settings, const engine::Engine& engine, test::MemoryFiles& files) {
   const test::MemoryFiles::Tree before = files.tree();
   const bool planned = run_verb(installer::Verb::plan, settings, engine, files);
   fuzz::demand(files.tree() == before, "plan writes nothing");
@@ -125,8 +115,7 @@ void check_change(const Settings& settings,
   }
   installer::Host host{.files = files};
   const auto again = installer::run(make_request(installer::Verb::plan, settings), engine, host);
-  fuzz::demand(
-      again.has_value(), "after apply a plan can be made", again ? "" : again.error().message);
+  fuzz::demand(again.has_value(), "after apply a plan can be made", again ? "" : again.error().message);
   fuzz::demand(again->plan->files.empty(),
                "the plan after apply is empty",
                again->plan->files.empty() ? "" : again->plan->files.front().path);
@@ -147,8 +136,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const auto release = engine::Release::parse(settings.release);
   auto known = engine::containerd::find_release(*release);
-  const engine::containerd::ContainerdEngine engine({.known = *std::move(known)},
-                                                    {.as_dump = settings.as_dump});
+  const engine::containerd::ContainerdEngine engine({.known = *std::move(known)}, {.as_dump = settings.as_dump});
   check_reading(settings, engine, files);
   if (settings.changes) check_change(settings, engine, files);
   return 0;

@@ -12,8 +12,7 @@ namespace ctkit::fuzz {
 
 /// The input as text.
 inline std::string_view text_of(const std::uint8_t* data, std::size_t size) {
-  return {reinterpret_cast<const char*>(data),
-          size};  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+  return {reinterpret_cast<const char*>(data), size};  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
 }
 
 /// Takes the text before the next `end` off the front of `rest`; without one, all of it.

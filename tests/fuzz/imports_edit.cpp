@@ -46,11 +46,8 @@ void check_meaning(std::string_view before,
 
 /// First line: a letter for the dialect and the pattern; then the top-level config.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static constexpr std::array kDialects = {&engine::kGoToml18,
-                                           &engine::kGoToml19,
-                                           &engine::kGoToml22,
-                                           &engine::kGoToml23,
-                                           &engine::kGoToml24};
+  static constexpr std::array kDialects = {
+      &engine::kGoToml18, &engine::kGoToml19, &engine::kGoToml22, &engine::kGoToml23, &engine::kGoToml24};
   std::string_view rest = fuzz::text_of(data, size);
   const std::string_view settings = fuzz::take_until(rest, '\n');
   const engine::TomlDialect& dialect = *kDialects.at(fuzz::choice(settings, 0, kDialects.size()));

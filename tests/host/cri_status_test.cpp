@@ -60,8 +60,7 @@ class CriStatusTest : public testing::Test {
     return daemon->status(Moment::clock::now() + time);
   }
 
-  [[nodiscard]] engine::Result<LoadedState> ask(CriScript script,
-                                                std::chrono::milliseconds time = kLong) const {
+  [[nodiscard]] engine::Result<LoadedState> ask(CriScript script, std::chrono::milliseconds time = kLong) const {
     const FakeCri cri(socket, std::move(script));
     return ask(time);
   }
@@ -83,36 +82,29 @@ TEST_F(CriStatusTest, GivesWhatTheDaemonHasLoaded) {
   const auto state = ask();
   ASSERT_TRUE(state) << refusal_of(state);
   ASSERT_TRUE(state->find_handler("nvidia"));
-  EXPECT_EQ(state->find_handler("nvidia")->binary_name,
-            "/usr/local/nvidia/toolkit/nvidia-container-runtime");
+  EXPECT_EQ(state->find_handler("nvidia")->binary_name, "/usr/local/nvidia/toolkit/nvidia-container-runtime");
   EXPECT_EQ(state->default_handler, "runc");
-  EXPECT_THAT(
-      cri.calls(),
-      ElementsAre(
-          "POST /runtime.v1.RuntimeService/Status application/grpc trailers 00000000020801"));
+  EXPECT_THAT(cri.calls(),
+              ElementsAre("POST /runtime.v1.RuntimeService/Status application/grpc trailers 00000000020801"));
 }
 
 TEST_F(CriStatusTest, PutsTheAnswerTogether) {
-  const auto state =
-      ask({.body = frame_grpc_message(recorded("containerd-2.1.9")), .frame_size = 7});
+  const auto state = ask({.body = frame_grpc_message(recorded("containerd-2.1.9")), .frame_size = 7});
   ASSERT_TRUE(state) << refusal_of(state);
   EXPECT_TRUE(state->find_handler("nvidia"));
 }
 
 TEST_F(CriStatusTest, DeadCriPluginIsNotAnAbsentDaemon) {
-  const auto state =
-      ask({.grpc_status = "12", .grpc_message = "unknown service runtime.v1.RuntimeService"});
+  const auto state = ask({.grpc_status = "12", .grpc_message = "unknown service runtime.v1.RuntimeService"});
   EXPECT_EQ(code_of(state), ErrorCode::not_found);
-  EXPECT_EQ(
-      refusal_of(state),
-      "the daemon answers but doesn't serve the CRI: unknown service runtime.v1.RuntimeService");
+  EXPECT_EQ(refusal_of(state),
+            "the daemon answers but doesn't serve the CRI: unknown service runtime.v1.RuntimeService");
   EXPECT_THAT(state.error().hint, HasSubstr("CRI plugin"));
   EXPECT_EQ(state.error().where, kSocket);
 }
 
 TEST_F(CriStatusTest, DaemonThatIsNotReadyIsUnreachable) {
-  EXPECT_EQ(code_of(ask({.grpc_status = "14", .grpc_message = "starting"})),
-            ErrorCode::unreachable);
+  EXPECT_EQ(code_of(ask({.grpc_status = "14", .grpc_message = "starting"})), ErrorCode::unreachable);
   EXPECT_EQ(code_of(ask({.grpc_status = "2", .grpc_message = "server is not initialized yet"})),
             ErrorCode::unreachable);
 }
@@ -155,8 +147,7 @@ TEST_F(CriStatusTest, SaysHowTheCallEnded) {
 
   const auto reset = ask({.manners = Manners::resets});
   EXPECT_EQ(code_of(reset), ErrorCode::unreachable);
-  EXPECT_EQ(refusal_of(reset),
-            "the daemon gave no answer: it ended the call with HTTP/2's INTERNAL_ERROR");
+  EXPECT_EQ(refusal_of(reset), "the daemon gave no answer: it ended the call with HTTP/2's INTERNAL_ERROR");
 
   const auto gone = ask({.manners = Manners::goes_away});
   EXPECT_EQ(code_of(gone), ErrorCode::unreachable);
@@ -183,11 +174,9 @@ TEST_F(CriStatusTest, TellsAnotherServerFromADaemon) {
   EXPECT_EQ(code_of(http1), ErrorCode::failed);
   EXPECT_THAT(refusal_of(http1), HasSubstr("doesn't speak HTTP/2"));
 
-  const auto web =
-      ask({.body = "<html>", .grpc_status = "", .http_status = "404", .content_type = "text/html"});
+  const auto web = ask({.body = "<html>", .grpc_status = "", .http_status = "404", .content_type = "text/html"});
   EXPECT_EQ(code_of(web), ErrorCode::failed);
-  EXPECT_EQ(refusal_of(web),
-            "whoever listens doesn't speak gRPC (HTTP status '404', content type 'text/html')");
+  EXPECT_EQ(refusal_of(web), "whoever listens doesn't speak gRPC (HTTP status '404', content type 'text/html')");
 }
 
 TEST_F(CriStatusTest, RefusesAnswersWithoutMeasure) {
@@ -204,8 +193,7 @@ TEST_F(CriStatusTest, RefusesNonsense) {
 TEST_F(CriStatusTest, LongPathsAndLinksAreFollowedInsideTheRoot) {
   const std::string deep = "run/" + std::string(120, 'x');
   folder.make_folder(deep);
-  const FakeCri cri(folder.path_of("s"),
-                    {.body = frame_grpc_message(recorded("containerd-1.6.20"))});
+  const FakeCri cri(folder.path_of("s"), {.body = frame_grpc_message(recorded("containerd-1.6.20"))});
   folder.link(deep + "/containerd.sock", "/s");
   const auto far = CriStatus::open(folder.path(), "/" + deep + "/containerd.sock");
   const auto state = (*far)->status(Moment::clock::now() + kLong);
@@ -223,42 +211,6 @@ TEST_F(CriStatusTest, NamesTheProcessBehindTheSocket) {
   EXPECT_LE(peer->started, now + 20'000);
   EXPECT_GT(peer->started, now - 86'400'000'000);
   EXPECT_EQ(daemon->peer()->start_ticks, peer->start_ticks);
-}
-
-// CTKIT_TEST_CONTAINERD is the path of a containerd that may run here as a plain process: root, and
-// no other use of it.
-TEST_F(CriStatusTest, RealContainerdAnswers) {
-  const char* containerd = std::getenv("CTKIT_TEST_CONTAINERD");
-  if (containerd == nullptr) GTEST_SKIP() << "CTKIT_TEST_CONTAINERD isn't set";
-  folder.write("config.toml",
-               "version = 2\nroot = \"" + folder.path_of("root") + "\"\nstate = \"" +
-                   folder.path_of("state") + "\"\n[grpc]\naddress = \"" + socket +
-                   "\"\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc]\n"
-                   "runtime_type = \"io.containerd.runc.v2\"\n"
-                   "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia]\n"
-                   "runtime_type = \"io.containerd.runc.v2\"\n"
-                   "[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.nvidia.options]\n"
-                   "BinaryName = \"/x\"\n");
-  // The shell ends when it is told to, and the runner ends what it leaves.
-  const std::string fifo = folder.path_of("fifo");
-  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  const std::string script = std::string(containerd) + " --config " +
-                             folder.path_of("config.toml") + " & read line <" + fifo;
-  const std::jthread running([&] {
-    EXPECT_TRUE((*PosixCommandRunner::open("/"))
-                    ->run({.executable = "/bin/sh",
-                           .argv = {"sh", "-c", script},
-                           .environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"},
-                           .timeout = kLong}));
-  });
-  SystemClock clock;
-  const auto state = await_status(*daemon, clock, clock.now() + 20s);
-  const auto peer = daemon->peer();
-  std::ofstream(fifo, std::ios::in | std::ios::out) << std::endl;
-  ASSERT_TRUE(state) << refusal_of(state);
-  ASSERT_TRUE(state->find_handler("nvidia"));
-  EXPECT_EQ(state->find_handler("nvidia")->binary_name, "/x");
-  EXPECT_TRUE(peer) << refusal_of(peer);
 }
 
 }  // namespace

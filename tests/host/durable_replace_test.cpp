@@ -77,8 +77,7 @@ TEST_F(DurableReplace, NeedsNoRightToReadTheFile) {
   const auto outcome = run_in_child([&] {
     if (::chmod(folder.path().c_str(), 0777) != 0) return std::string("chmod");
     test::drop_rights();
-    return replace("/own", "old") +
-           (::chmod(folder.path_of("own").c_str(), 0) == 0 ? ", " : "chmod") +
+    return replace("/own", "old") + (::chmod(folder.path_of("own").c_str(), 0) == 0 ? ", " : "chmod") +
            replace("/own", "new");
   });
   EXPECT_EQ(outcome, "done, done");
@@ -137,8 +136,7 @@ TEST_F(DurableReplace, WorksWithoutUnnamedFiles) {
 }
 
 TEST_F(DurableReplace, RemovesLeftoversOfAKilledRunAndNothingElse) {
-  const Names others = {
-      ".ctkit", ".ctkit-notes", ".ctkit-0123456789ABCDEF", "ctkit-0123456789abcdef", "x"};
+  const Names others = {".ctkit", ".ctkit-notes", ".ctkit-0123456789ABCDEF", "ctkit-0123456789abcdef", "x"};
   for (const auto& name : others)
     folder.write(name, "");
   folder.write(kLeftover, "");
@@ -185,9 +183,9 @@ TEST_F(DurableReplace, NeverReplacesWhatTheCallerHasNotSeen) {
     folder.write("theirs", theirs);
     const std::optional<std::string> seen = *files->read("/x");
     {
-      const std::jthread writer(
-          [&] { std::rename(folder.path_of("theirs").c_str(), folder.path_of("x").c_str()); });
-      for (int spin = 0; spin < (i % 50) * 500; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
+      const std::jthread writer([&] { std::rename(folder.path_of("theirs").c_str(), folder.path_of("x").c_str()); });
+      for (int spin = 0; spin < (i % 50) * 500; ++spin)
+        std::atomic_signal_fence(std::memory_order_seq_cst);
       const auto replaced = files->replace("/x", *seen + " and ours", {.instead_of = &seen});
       refused += replaced ? 0 : 1;
     }
@@ -228,9 +226,8 @@ TEST_P(DurableReplaceStep, LeavesTheFileAsBeforeWhenItFails) {
       test::deny_call(GetParam().call, error_number);
       const auto replaced = files->replace("/x", "new", {});
       if (replaced) return std::string("done");
-      return std::string(replaced.error().code == engine::ErrorCode::permission ? "permission"
-                                                                                : "failed") +
-             " " + replaced.error().where;
+      return std::string(replaced.error().code == engine::ErrorCode::permission ? "permission" : "failed") + " " +
+             replaced.error().where;
     });
     EXPECT_EQ(outcome, error_number == EPERM ? "permission /x" : "failed /x");
     expect_as_before();
@@ -250,19 +247,18 @@ TEST_P(DurableReplaceStep, LeavesTheFileAsBeforeWhenKilled) {
   expect_as_before();
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    ,
-    DurableReplaceStep,
-    testing::Values(Step{.name = "write", .call = SYS_write},
-                    Step{.name = "mode", .call = SYS_fchmod},
-                    Step{.name = "sync", .call = SYS_fsync},
-                    Step{.name = "link", .call = SYS_linkat},
-                    Step{.name = "rename", .call = SYS_renameat},
-                    Step{.name = "write_named", .call = SYS_write, .unnamed = false},
-                    Step{.name = "mode_named", .call = SYS_fchmod, .unnamed = false},
-                    Step{.name = "sync_named", .call = SYS_fsync, .unnamed = false},
-                    Step{.name = "rename_named", .call = SYS_renameat, .unnamed = false}),
-    [](const auto& step) { return std::string(step.param.name); });
+INSTANTIATE_TEST_SUITE_P(,
+                         DurableReplaceStep,
+                         testing::Values(Step{.name = "write", .call = SYS_write},
+                                         Step{.name = "mode", .call = SYS_fchmod},
+                                         Step{.name = "sync", .call = SYS_fsync},
+                                         Step{.name = "link", .call = SYS_linkat},
+                                         Step{.name = "rename", .call = SYS_renameat},
+                                         Step{.name = "write_named", .call = SYS_write, .unnamed = false},
+                                         Step{.name = "mode_named", .call = SYS_fchmod, .unnamed = false},
+                                         Step{.name = "sync_named", .call = SYS_fsync, .unnamed = false},
+                                         Step{.name = "rename_named", .call = SYS_renameat, .unnamed = false}),
+                         [](const auto& step) { return std::string(step.param.name); });
 
 TEST_F(DurableReplace, FullDiskLeavesTheFileAsBefore) {
   const auto outcome = run_in_child([&] {

@@ -43,9 +43,7 @@ class Memory {
     files_.add_file(path, text, mode);
   }
   void add_folder(const std::string& path) { files_.add_folder(path); }
-  void add_link(const std::string& path, const std::string& target) {
-    files_.add_link(path, target);
-  }
+  void add_link(const std::string& path, const std::string& target) { files_.add_link(path, target); }
 
  private:
   MemoryFiles files_;

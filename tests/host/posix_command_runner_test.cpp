@@ -49,19 +49,16 @@ TEST(PosixCommandRunner, GivesWhatTheProgramWrote) {
 }
 
 TEST(PosixCommandRunner, ArgumentsComeAsTheyAre) {
-  const auto result =
-      run({.executable = "/bin/sh",
-           .argv = {"other name", "-c", "printf '%s|' \"$0\" \"$@\"", "a b", "", "*", "\n"},
-           .timeout = kLong});
+  const auto result = run({.executable = "/bin/sh",
+                           .argv = {"other name", "-c", "printf '%s|' \"$0\" \"$@\"", "a b", "", "*", "\n"},
+                           .timeout = kLong});
   EXPECT_EQ(result.output, "a b||*|\n|");
 }
 
 TEST(PosixCommandRunner, EnvironmentIsWhatWasGiven) {
   ASSERT_EQ(::setenv("CTKIT_TEST_LEAK", "1", 1), 0);
-  const auto result = run({.executable = "/usr/bin/env",
-                           .argv = {"env"},
-                           .environment = {"A=1", "B=x y"},
-                           .timeout = kLong});
+  const auto result =
+      run({.executable = "/usr/bin/env", .argv = {"env"}, .environment = {"A=1", "B=x y"}, .timeout = kLong});
   EXPECT_EQ(result.output, "A=1\nB=x y\n");
 }
 
@@ -84,8 +81,7 @@ TEST(PosixCommandRunner, SignalsAreAsUsualThere) {
 }
 
 TEST(PosixCommandRunner, TakesMuchOutputOnBothSides) {
-  const auto result =
-      run(shell("head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; echo end"));
+  const auto result = run(shell("head -c 300000 /dev/zero; head -c 300000 /dev/zero >&2; echo end"));
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.output.size(), 300'004U);
   EXPECT_EQ(result.errors.size(), 300'000U);
@@ -159,12 +155,10 @@ TEST(PosixCommandRunner, SaysWhyItCannotRun) {
     return result ? engine::Error{} : result.error();
   };
   EXPECT_EQ(error_of("/nonexistent/x").code, ErrorCode::not_found);
-  EXPECT_EQ(error_of("/nonexistent/x").message,
-            "cannot run the program: no such file or directory");
+  EXPECT_EQ(error_of("/nonexistent/x").message, "cannot run the program: no such file or directory");
   EXPECT_EQ(error_of("/nonexistent/x").where, "/nonexistent/x");
   EXPECT_EQ(error_of(folder.path_of("text")).code, ErrorCode::permission);
-  EXPECT_EQ(error_of(folder.path_of("nonsense")).message,
-            "cannot run the program: exec format error");
+  EXPECT_EQ(error_of(folder.path_of("nonsense")).message, "cannot run the program: exec format error");
 }
 
 TEST(PosixCommandRunner, WorksWithoutStandardDescriptors) {
@@ -190,8 +184,8 @@ TEST(PosixCommandRunner, HostRootIsTheProgramsRoot) {
   std::filesystem::copy_file("/lib64/ld-linux-x86-64.so.2", folder.path_of("lib64/loader"));
   const auto runner = PosixCommandRunner::open(folder.path());
   ASSERT_TRUE(runner);
-  const auto inside = (*runner)->run(
-      {.executable = "/lib64/loader", .argv = {"loader", "--version"}, .timeout = kLong});
+  const auto inside =
+      (*runner)->run({.executable = "/lib64/loader", .argv = {"loader", "--version"}, .timeout = kLong});
   ASSERT_TRUE(inside) << inside.error().message;
   EXPECT_THAT(inside->output, HasSubstr("ld.so"));
   const auto outside = (*runner)->run({.executable = "/bin/sh", .argv = {"sh"}, .timeout = kLong});

@@ -72,8 +72,7 @@ TEST_F(PosixFiles, NoPathLeadsOutOfTheRoot) {
                                   std::string("/etc/up"),
                                   std::string("/absolute/secret"),
                                   outside + "/secret"}) {
-    EXPECT_EQ(outcome_of(files->read(path)), "another: cannot open: no such file or directory")
-        << path;
+    EXPECT_EQ(outcome_of(files->read(path)), "another: cannot open: no such file or directory") << path;
     EXPECT_FALSE(files->replace(path, "replaced", {})) << path;
     EXPECT_EQ(folder.read("outside/secret"), "secret") << path;
   }
@@ -106,8 +105,7 @@ TEST_F(PosixFiles, RefusesPathsWithNul) {
 
 TEST_F(PosixFiles, NeverWaitsForAFifo) {
   ASSERT_EQ(::mkfifo(folder.path_of("root/etc/fifo").c_str(), 0644), 0);
-  EXPECT_EQ(outcome_of(files->read("/etc/fifo")),
-            "failed: cannot read the file: it is not a regular file");
+  EXPECT_EQ(outcome_of(files->read("/etc/fifo")), "failed: cannot read the file: it is not a regular file");
   EXPECT_EQ(outcome_of(files->replace("/etc/fifo", "", {})),
             "failed: cannot replace the file: it is not a regular file");
   EXPECT_EQ(files->list("/etc"), (std::vector<std::string>{"fifo", "x"}));
@@ -123,15 +121,13 @@ TEST_F(PosixFiles, ReadsNoSocket) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the sockets' own way of
   // inheritance
   ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  EXPECT_EQ(outcome_of(files->read("/s")),
-            "unreadable: cannot open: it is a socket, or a device without a driver");
+  EXPECT_EQ(outcome_of(files->read("/s")), "unreadable: cannot open: it is a socket, or a device without a driver");
 }
 
 TEST(PosixFilesOfTheSystem, ReadsNoDeviceButFilesOfUnknownSize) {
   const auto files = PosixFileSystem::open("/");
   ASSERT_TRUE(files) << files.error().message;
-  EXPECT_EQ(outcome_of((*files)->read("/dev/null")),
-            "failed: cannot read the file: it is not a regular file");
+  EXPECT_EQ(outcome_of((*files)->read("/dev/null")), "failed: cannot read the file: it is not a regular file");
   const auto status = (*files)->read("/proc/self/status");
   ASSERT_TRUE(status) << status.error().message;
   EXPECT_TRUE(status->starts_with("Name:"));
@@ -169,8 +165,7 @@ TEST_F(PosixFiles, WhatOnlyWeMayNotTouchIsPermission) {
     test::drop_rights();
     return outcome_of(files->read("/etc/x")) + "\n" + outcome_of(files->list("/closed")) + "\n" +
            outcome_of(files->replace("/sealed/x", "new", {})) + "\n" +
-           outcome_of(files->replace("/sealed/new", "new", {})) + "\n" +
-           outcome_of(files->remove("/sealed/x")) + "\n" +
+           outcome_of(files->replace("/sealed/new", "new", {})) + "\n" + outcome_of(files->remove("/sealed/x")) + "\n" +
            outcome_of(files->make_folders("/sealed/a/b"));
   });
   EXPECT_EQ(outcome,
@@ -224,8 +219,7 @@ TEST_F(PosixFiles, RootMustBeAFolder) {
 
 TEST_F(PosixFiles, LeaksNoDescriptor) {
   const auto count = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
-                         std::filesystem::directory_iterator());
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
   };
   folder.link("root/link", "etc/x");
   const auto before = count();

@@ -57,10 +57,7 @@ UnitState restarted() {
   return state;
 }
 
-UnitState in_state(std::string active,
-                   std::string sub,
-                   std::string result,
-                   std::string invocation = "bb") {
+UnitState in_state(std::string active, std::string sub, std::string result, std::string invocation = "bb") {
   return {.load_state = "loaded",
           .active_state = std::move(active),
           .sub_state = std::move(sub),
@@ -83,13 +80,12 @@ class SystemdTest : public testing::Test {
     return *Systemd::open(folder.path(), patience);
   }
 
-  [[nodiscard]] engine::Result<RestartOutcome> restart(
-      std::chrono::milliseconds time = kLong) const {
+  [[nodiscard]] engine::Result<RestartOutcome> restart(std::chrono::milliseconds time = kLong) const {
     return client()->restart(kUnit, Moment::clock::now() + time);
   }
 
-  [[nodiscard]] engine::Result<RestartOutcome> restart_with(
-      SystemdScript script, std::chrono::milliseconds time = kLong) const {
+  [[nodiscard]] engine::Result<RestartOutcome> restart_with(SystemdScript script,
+                                                            std::chrono::milliseconds time = kLong) const {
     const FakeSystemd systemd(private_socket, std::move(script));
     return restart(time);
   }
@@ -141,8 +137,7 @@ class WhatSystemdSays : public SystemdTest, public testing::WithParamInterface<R
 
 TEST_P(WhatSystemdSays, IsReported) {
   const Row& row = GetParam();
-  const auto outcome =
-      restart_with({.before = row.before, .after = row.after, .job_result = row.job});
+  const auto outcome = restart_with({.before = row.before, .after = row.after, .job_result = row.job});
   ASSERT_TRUE(outcome) << refusal_of(outcome);
   EXPECT_EQ(outcome->job, row.job);
   EXPECT_EQ(outcome->after.active_state, row.after.active_state);
@@ -154,64 +149,28 @@ TEST_P(WhatSystemdSays, IsReported) {
 INSTANTIATE_TEST_SUITE_P(
     Systemd,
     WhatSystemdSays,
-    testing::Values(Row{"GoodRestart", kRunning, restarted(), "done", true},
-                    Row{"BrokenConfig",
-                        kRunning,
-                        in_state("activating", "auto-restart", "exit-code"),
-                        "failed",
-                        false},
-                    Row{"RepairedWhileRetrying",
-                        in_state("activating", "auto-restart", "exit-code", "cc"),
-                        restarted(),
-                        "done",
-                        true},
-                    Row{"StartLimit",
-                        kRunning,
-                        in_state("failed", "failed", "start-limit-hit", "aa"),
-                        "failed",
-                        false},
-                    Row{"UnitWasInactive",
-                        in_state("inactive", "dead", "success", ""),
-                        restarted(),
-                        "done",
-                        true},
-                    Row{"StartTakesTooLong",
-                        kRunning,
-                        in_state("failed", "failed", "timeout"),
-                        "failed",
-                        false},
-                    Row{"JobTakesTooLong",
-                        kRunning,
-                        in_state("deactivating", "stop-sigterm", "success", "aa"),
-                        "timeout",
-                        false},
-                    Row{"StoppedMeanwhile",
-                        kRunning,
-                        in_state("inactive", "dead", "success"),
-                        "canceled",
-                        false},
-                    Row{"RequiredUnitFails",
-                        kRunning,
-                        in_state("inactive", "dead", "success"),
-                        "dependency",
-                        false},
-                    Row{"ConditionKeepsItDown",
-                        kRunning,
-                        in_state("inactive", "dead", "success"),
-                        "done",
-                        false},
-                    Row{"SimpleServiceDiesAtOnce",
-                        kRunning,
-                        in_state("failed", "failed", "exit-code"),
-                        "done",
-                        false},
-                    Row{"StillTheOldInvocation", kRunning, kRunning, "done", false},
-                    Row{"Skipped", kRunning, kRunning, "skipped", false}),
+    testing::Values(
+        Row{"GoodRestart", kRunning, restarted(), "done", true},
+        Row{"BrokenConfig", kRunning, in_state("activating", "auto-restart", "exit-code"), "failed", false},
+        Row{"RepairedWhileRetrying",
+            in_state("activating", "auto-restart", "exit-code", "cc"),
+            restarted(),
+            "done",
+            true},
+        Row{"StartLimit", kRunning, in_state("failed", "failed", "start-limit-hit", "aa"), "failed", false},
+        Row{"UnitWasInactive", in_state("inactive", "dead", "success", ""), restarted(), "done", true},
+        Row{"StartTakesTooLong", kRunning, in_state("failed", "failed", "timeout"), "failed", false},
+        Row{"JobTakesTooLong", kRunning, in_state("deactivating", "stop-sigterm", "success", "aa"), "timeout", false},
+        Row{"StoppedMeanwhile", kRunning, in_state("inactive", "dead", "success"), "canceled", false},
+        Row{"RequiredUnitFails", kRunning, in_state("inactive", "dead", "success"), "dependency", false},
+        Row{"ConditionKeepsItDown", kRunning, in_state("inactive", "dead", "success"), "done", false},
+        Row{"SimpleServiceDiesAtOnce", kRunning, in_state("failed", "failed", "exit-code"), "done", false},
+        Row{"StillTheOldInvocation", kRunning, kRunning, "done", false},
+        Row{"Skipped", kRunning, kRunning, "skipped", false}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST_F(SystemdTest, JobMayBeOverBeforeRestartUnitIsAnswered) {
-  const auto outcome =
-      restart_with({.before = kRunning, .after = restarted(), .answer = Answer::before_the_reply});
+  const auto outcome = restart_with({.before = kRunning, .after = restarted(), .answer = Answer::before_the_reply});
   ASSERT_TRUE(outcome) << refusal_of(outcome);
   EXPECT_EQ(outcome->job, "done");
   EXPECT_TRUE(outcome->runs_anew());
@@ -219,23 +178,20 @@ TEST_F(SystemdTest, JobMayBeOverBeforeRestartUnitIsAnswered) {
 
 TEST_F(SystemdTest, OtherJobsAreNotOurs) {
   for (const auto answer : {Answer::before_the_reply, Answer::after_the_reply}) {
-    const auto outcome = restart_with(
-        {.before = kRunning, .after = restarted(), .answer = answer, .other_jobs = true});
+    const auto outcome = restart_with({.before = kRunning, .after = restarted(), .answer = answer, .other_jobs = true});
     ASSERT_TRUE(outcome) << refusal_of(outcome);
     EXPECT_EQ(outcome->job, "done");
   }
 }
 
 TEST_F(SystemdTest, AtTheDeadlineTheUnitDecides) {
-  const auto up =
-      restart_with({.before = kRunning, .after = restarted(), .answer = Answer::never}, kShort);
+  const auto up = restart_with({.before = kRunning, .after = restarted(), .answer = Answer::never}, kShort);
   ASSERT_TRUE(up) << refusal_of(up);
   EXPECT_EQ(up->job, "");
   EXPECT_TRUE(up->runs_anew());
 
   const auto starting = in_state("activating", "start", "success");
-  const auto down =
-      restart_with({.before = kRunning, .after = starting, .answer = Answer::never}, kShort);
+  const auto down = restart_with({.before = kRunning, .after = starting, .answer = Answer::never}, kShort);
   ASSERT_TRUE(down) << refusal_of(down);
   EXPECT_EQ(down->job, "");
   EXPECT_EQ(down->after.active_state, "activating");
@@ -243,8 +199,7 @@ TEST_F(SystemdTest, AtTheDeadlineTheUnitDecides) {
 }
 
 TEST_F(SystemdTest, DeadlineInThePastStillRestarts) {
-  const auto outcome =
-      restart_with({.before = kRunning, .after = restarted(), .answer = Answer::never}, -1s);
+  const auto outcome = restart_with({.before = kRunning, .after = restarted(), .answer = Answer::never}, -1s);
   ASSERT_TRUE(outcome) << refusal_of(outcome);
   EXPECT_TRUE(outcome->runs_anew());
 }
@@ -253,15 +208,13 @@ TEST_F(SystemdTest, SaysThatTheConnectionBroke) {
   for (const auto answer : {Answer::hang_up, Answer::hang_up_later}) {
     const auto outcome = restart_with({.before = kRunning, .after = restarted(), .answer = answer});
     EXPECT_EQ(code_of(outcome), ErrorCode::unreachable);
-    EXPECT_EQ(refusal_of(outcome),
-              "cannot restart 'containerd.service': lost the connection to systemd");
+    EXPECT_EQ(refusal_of(outcome), "cannot restart 'containerd.service': lost the connection to systemd");
     EXPECT_EQ(outcome.error().where, kUnit);
   }
 }
 
 TEST_F(SystemdTest, AfterABrokenConnectionTheStateCanBeAsked) {
-  const FakeSystemd systemd(private_socket,
-                            {.before = kRunning, .after = restarted(), .answer = Answer::hang_up});
+  const FakeSystemd systemd(private_socket, {.before = kRunning, .after = restarted(), .answer = Answer::hang_up});
   const auto service = client();
   EXPECT_FALSE(service->restart(kUnit, Moment::clock::now() + kLong));
   const auto state = service->state(kUnit);
@@ -270,12 +223,10 @@ TEST_F(SystemdTest, AfterABrokenConnectionTheStateCanBeAsked) {
 }
 
 TEST_F(SystemdTest, WaitsForNoAnswerForEver) {
-  const FakeSystemd systemd(private_socket,
-                            {.before = kRunning, .after = restarted(), .answer = Answer::silent});
+  const FakeSystemd systemd(private_socket, {.before = kRunning, .after = restarted(), .answer = Answer::silent});
   const auto outcome = client({.call = kModest})->restart(kUnit, Moment::clock::now() + kLong);
   EXPECT_EQ(code_of(outcome), ErrorCode::unreachable);
-  EXPECT_EQ(refusal_of(outcome),
-            "cannot restart 'containerd.service': systemd gave no answer in time");
+  EXPECT_EQ(refusal_of(outcome), "cannot restart 'containerd.service': systemd gave no answer in time");
 }
 
 TEST_F(SystemdTest, SaysWhatSystemdRefuses) {
@@ -301,9 +252,8 @@ TEST_F(SystemdTest, SaysWhatSystemdRefuses) {
 }
 
 TEST_F(SystemdTest, RestartsThoughTheFailuresCannotBeReset) {
-  const auto outcome = restart_with({.before = kRunning,
-                                     .after = restarted(),
-                                     .reset_error = "org.freedesktop.systemd1.NoSuchUnit"});
+  const auto outcome =
+      restart_with({.before = kRunning, .after = restarted(), .reset_error = "org.freedesktop.systemd1.NoSuchUnit"});
   ASSERT_TRUE(outcome) << refusal_of(outcome);
   EXPECT_TRUE(outcome->runs_anew());
 }
@@ -328,8 +278,7 @@ TEST_F(SystemdTest, ReadsTheState) {
 }
 
 TEST_F(SystemdTest, TakesOnlyNamesOfUnits) {
-  const FakeSystemd systemd(private_socket,
-                            {.load_error = "org.freedesktop.DBus.Error.InvalidArgs"});
+  const FakeSystemd systemd(private_socket, {.load_error = "org.freedesktop.DBus.Error.InvalidArgs"});
   const auto state = client()->state("containerd");
   EXPECT_EQ(code_of(state), ErrorCode::usage);
   EXPECT_EQ(refusal_of(state), "cannot look at 'containerd': that isn't the name of a unit");

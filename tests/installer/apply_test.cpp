@@ -91,9 +91,7 @@ void stay_full_from(MemoryFiles& files, int n) {
 }
 
 /// What an error says about the files, against what became of them.
-void expect_true_words(const Error& error,
-                       const MemoryFiles::Tree& before,
-                       const MemoryFiles::Tree& after) {
+void expect_true_words(const Error& error, const MemoryFiles::Tree& before, const MemoryFiles::Tree& after) {
   if (after == before) {
     EXPECT_THAT(error.hint, HasSubstr("as before"));
     return;
@@ -116,9 +114,7 @@ bool repeated(const std::function<engine::Result<Outcome>()>& run) {
 
 class Apply : public testing::TestWithParam<Node> {
  protected:
-  engine::Result<Outcome> run(Verb verb, MemoryFiles& files) const {
-    return test::run(verb, *engine_, files);
-  }
+  engine::Result<Outcome> run(Verb verb, MemoryFiles& files) const { return test::run(verb, *engine_, files); }
   engine::Result<Outcome> run_other(MemoryFiles& files) const {
     auto request = test::make_request(Verb::apply);
     request.desired.handlers = {{.name = "gpu", .binary = "/opt/gpu"}};
@@ -281,9 +277,7 @@ class LaterApply : public Apply {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Nodes, LaterApply, kNodes, [](const auto& item) {
-  return item.param.name;
-});
+INSTANTIATE_TEST_SUITE_P(Nodes, LaterApply, kNodes, [](const auto& item) { return item.param.name; });
 
 TEST_P(LaterApply, ThatIsCutOffIsCompletedOrTakenBack) {
   cut_off_anywhere();
@@ -388,15 +382,12 @@ TEST(ApplyModes, AReplacedRootKeepsItsMode) {
 TEST(ApplyOrder, JournalThenDropInThenRootThenJournal) {
   MemoryFiles files{{kRoot, "version = 2\n"}};
   ASSERT_EQ(test::error_of(test::run(Verb::apply, *make_engine("1.7.27"), files)), "");
-  const auto at = [&](const std::string& line) {
-    return std::ranges::find(files.log(), line) - files.log().begin();
-  };
+  const auto at = [&](const std::string& line) { return std::ranges::find(files.log(), line) - files.log().begin(); };
   const auto end = std::ssize(files.log());
   EXPECT_LT(at("replace " + kJournal), at("replace " + kDropIn));
   EXPECT_LT(at("replace " + kDropIn), at("replace " + kRoot));
   EXPECT_LT(at("replace " + kRoot), end);
-  const auto again = std::find(
-      files.log().begin() + at("replace " + kRoot), files.log().end(), "replace " + kJournal);
+  const auto again = std::find(files.log().begin() + at("replace " + kRoot), files.log().end(), "replace " + kJournal);
   EXPECT_NE(again, files.log().end());
 }
 

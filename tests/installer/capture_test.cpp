@@ -39,8 +39,7 @@ TEST(Capture, IsAUsageErrorWhereItIsNoRecord) {
 
 TEST(Capture, IsAUsageErrorWhereAKeyIsNoString) {
   EXPECT_FALSE(parse_capture(R"({"release": 1.7})", "/x/capture.json"));
-  EXPECT_FALSE(
-      parse_capture(R"({"release": "1.7.27", "config": ["/etc/c.toml"]})", "/x/capture.json"));
+  EXPECT_FALSE(parse_capture(R"({"release": "1.7.27", "config": ["/etc/c.toml"]})", "/x/capture.json"));
 }
 
 }  // namespace

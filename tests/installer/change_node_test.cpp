@@ -135,7 +135,9 @@ struct Spoiler {
   const char* text;
   const char* problem;
 };
-void PrintTo(const Spoiler& spoiler, std::ostream* out) { *out << spoiler.name; }
+void PrintTo(const Spoiler& spoiler, std::ostream* out) {
+  *out << spoiler.name;
+}
 
 class SpoiledRestart : public LiveNodeTest, public testing::WithParamInterface<Spoiler> {};
 
@@ -156,7 +158,8 @@ TEST_P(SpoiledRestart, IsRolledBack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, SpoiledRestart,
+    All,
+    SpoiledRestart,
     testing::Values(
         Spoiler{"no_runc",
                 "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.kata]\nruntime_type = "
@@ -315,8 +318,11 @@ TEST_F(LiveNodeTest, TheDeadMansTimerIsSetBeforeTheWriteAndGoneAfterTheVerdict) 
     if (!armed_at_restart) return;
     const DeadMan& timer = node.services.armed.at("ctkit-unconfirmed");
     EXPECT_EQ(timer.after, std::chrono::seconds(60));
-    EXPECT_THAT(timer.argv, testing::IsSupersetOf({std::string("/usr/bin/ctkit"), std::string("rollback"),
-                                                   std::string("--if-unconfirmed"), std::string(test::kUnit)}));
+    EXPECT_THAT(timer.argv,
+                testing::IsSupersetOf({std::string("/usr/bin/ctkit"),
+                                       std::string("rollback"),
+                                       std::string("--if-unconfirmed"),
+                                       std::string(test::kUnit)}));
   };
   const auto outcome = node.run(request);
   ASSERT_EQ(test::error_of(outcome), "");

@@ -77,8 +77,20 @@ TEST(CommandLine, KnowsARunningNode) {
   EXPECT_EQ(request_of({"status"}).verb, Verb::status);
   EXPECT_EQ(request_of({"rollback"}).verb, Verb::rollback);
   EXPECT_EQ(request_of({"apply"}).restart, RestartMode::automatic);
-  const auto request = request_of({"apply", "/tmp/plan.json", "--restart", "always", "--trust", "dump", "--socket", "/s.sock",
-                                   "--unit", "k3s.service", "--pid-file", "/run/x.pid", "--confirm-timeout", "90"});
+  const auto request = request_of({"apply",
+                                   "/tmp/plan.json",
+                                   "--restart",
+                                   "always",
+                                   "--trust",
+                                   "dump",
+                                   "--socket",
+                                   "/s.sock",
+                                   "--unit",
+                                   "k3s.service",
+                                   "--pid-file",
+                                   "/run/x.pid",
+                                   "--confirm-timeout",
+                                   "90"});
   EXPECT_EQ(request.plan_file, "/tmp/plan.json");
   EXPECT_EQ(request.restart, RestartMode::always);
   EXPECT_EQ(request.trust, Trust::dump);
@@ -95,20 +107,16 @@ TEST(CommandLine, WantsTheThreeHandlersUnlessToldOtherwise) {
   std::vector<std::string> names;
   for (const auto& handler : request_of({"apply"}).desired.handlers)
     names.push_back(handler.name + " " + handler.binary);
-  EXPECT_THAT(
-      names,
-      ElementsAre("nvidia /usr/local/nvidia/toolkit/nvidia-container-runtime",
-                  "nvidia-cdi /usr/local/nvidia/toolkit/nvidia-container-runtime.cdi",
-                  "nvidia-legacy /usr/local/nvidia/toolkit/nvidia-container-runtime.legacy"));
+  EXPECT_THAT(names,
+              ElementsAre("nvidia /usr/local/nvidia/toolkit/nvidia-container-runtime",
+                          "nvidia-cdi /usr/local/nvidia/toolkit/nvidia-container-runtime.cdi",
+                          "nvidia-legacy /usr/local/nvidia/toolkit/nvidia-container-runtime.legacy"));
   EXPECT_EQ(request_of({"apply"}).desired.default_handler, "");
 }
 
 TEST(CommandLine, TakesOtherHandlers) {
-  const auto request = request_of({"apply",
-                                   "--handler",
-                                   "kata=/opt/kata,type=io.containerd.kata.v2",
-                                   "--handler",
-                                   "wasm=/opt/wasm=1"});
+  const auto request =
+      request_of({"apply", "--handler", "kata=/opt/kata,type=io.containerd.kata.v2", "--handler", "wasm=/opt/wasm=1"});
   EXPECT_THAT(request.desired.handlers,
               ElementsAre(engine::DesiredHandler{"kata", "/opt/kata", "io.containerd.kata.v2"},
                           engine::DesiredHandler{"wasm", "/opt/wasm=1", ""}));
@@ -173,8 +181,7 @@ class CommandLineEnvironment : public testing::Test {
  protected:
   static void set(const char* name, const char* value) { ::setenv(name, value, 1); }
   void TearDown() override {
-    for (const char* name :
-         {"CTKIT_ROOT", "CTKIT_RELEASE", "CTKIT_ON_CONFLICT", "CTKIT_SET_AS_DEFAULT"})
+    for (const char* name : {"CTKIT_ROOT", "CTKIT_RELEASE", "CTKIT_ON_CONFLICT", "CTKIT_SET_AS_DEFAULT"})
       ::unsetenv(name);
   }
 };

@@ -57,8 +57,7 @@ TEST(CriMessage, ReadsContainerd16) {
                            .runtime_type = "io.containerd.runc.v2",
                            .binary_name = kToolkit,
                            .options = {{"BinaryName", kToolkit}, {"SystemdCgroup", "true"}}}));
-  EXPECT_EQ(state.handlers[1],
-            (LoadedHandler{.name = "runc", .runtime_type = "io.containerd.runc.v2"}));
+  EXPECT_EQ(state.handlers[1], (LoadedHandler{.name = "runc", .runtime_type = "io.containerd.runc.v2"}));
   EXPECT_THAT(state.announced_handlers, IsEmpty());
   EXPECT_EQ(state.default_handler, "runc");
   EXPECT_EQ(state.sandbox_image, "registry.k8s.io/pause:3.6");
@@ -116,20 +115,16 @@ TEST(CriMessage, RefusesEveryCutThroughAField) {
 }
 
 TEST(CriMessage, RefusesNestedNonsense) {
-  for (const std::string_view bytes : {"\x0a\x02\x0a\x05"sv,
-                                       "\x0a\x04\x0a\x02\x0a\x05"sv,
-                                       "\x12\x02\x0a\x05"sv,
-                                       "\x1a\x02\x0a\x05"sv}) {
+  for (const std::string_view bytes :
+       {"\x0a\x02\x0a\x05"sv, "\x0a\x04\x0a\x02\x0a\x05"sv, "\x12\x02\x0a\x05"sv, "\x1a\x02\x0a\x05"sv}) {
     const auto response = parse_status_response(bytes);
     ASSERT_FALSE(response);
-    EXPECT_THAT(response.error().message,
-                testing::StartsWith("cannot read the daemon's status: malformed"));
+    EXPECT_THAT(response.error().message, testing::StartsWith("cannot read the daemon's status: malformed"));
   }
 }
 
 TEST(CriMessage, ConfigurationMayBeAbsent) {
-  const auto state = make_loaded_state(
-      {.conditions = {{.type = "RuntimeReady", .holds = true}}, .handlers = {"crun"}});
+  const auto state = make_loaded_state({.conditions = {{.type = "RuntimeReady", .holds = true}}, .handlers = {"crun"}});
   ASSERT_TRUE(state);
   EXPECT_EQ(state->conditions.size(), 1U);
   EXPECT_THAT(state->announced_handlers, ElementsAre("crun"));
@@ -147,11 +142,10 @@ TEST(CriMessage, OptionsAreText) {
   const auto state = loaded_from(
       R"({"containerd":{"runtimes":{"x":{"options":{"BinaryName":"/x","IoUid":7,"Nested":{"a":[1,"b"]},"No":null}}}}})");
   ASSERT_TRUE(state);
-  EXPECT_THAT(state->handlers.front().options,
-              ElementsAre(Pair("BinaryName", "/x"),
-                          Pair("IoUid", "7"),
-                          Pair("Nested", R"({"a":[1,"b"]})"),
-                          Pair("No", "null")));
+  EXPECT_THAT(
+      state->handlers.front().options,
+      ElementsAre(
+          Pair("BinaryName", "/x"), Pair("IoUid", "7"), Pair("Nested", R"({"a":[1,"b"]})"), Pair("No", "null")));
 }
 
 TEST(CriMessage, WhatIsOfAnotherTypeIsAbsent) {
@@ -167,15 +161,12 @@ TEST(CriMessage, WhatIsOfAnotherTypeIsAbsent) {
 
 TEST(CriMessage, RefusesWhatIsNoJsonObject) {
   const std::string deep(100'000, '[');
-  const std::string deep_object =
-      std::string(R"({"containerd":{"runtimes":{"x":{"options":{"a":)") + std::string(1000, '[') +
-      std::string(1000, ']') + "}}}}}";
-  for (const std::string& text :
-       {""s, "null"s, "[]"s, "{"s, "{\"a\":\"\xff\"}"s, deep, deep_object}) {
+  const std::string deep_object = std::string(R"({"containerd":{"runtimes":{"x":{"options":{"a":)") +
+                                  std::string(1000, '[') + std::string(1000, ']') + "}}}}}";
+  for (const std::string& text : {""s, "null"s, "[]"s, "{"s, "{\"a\":\"\xff\"}"s, deep, deep_object}) {
     const auto state = loaded_from(text);
     ASSERT_FALSE(state) << text.substr(0, 20);
-    EXPECT_EQ(state.error().message,
-              "cannot read the daemon's status: its configuration is no JSON object");
+    EXPECT_EQ(state.error().message, "cannot read the daemon's status: its configuration is no JSON object");
   }
 }
 

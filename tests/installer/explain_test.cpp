@@ -34,9 +34,8 @@ std::vector<std::string> events_of(const Explanation& explanation) {
   const char* const kinds[] = {"overridden", "erased", "moved", "unread"};
   std::vector<std::string> rows;
   for (const Event* event : explanation.events) {
-    rows.push_back(std::string(kinds[static_cast<std::size_t>(event->kind)]) + " " +
-                   event->key.parts.back() + " " + event->value.origin.to_string() + " by " +
-                   event->by.to_string());
+    rows.push_back(std::string(kinds[static_cast<std::size_t>(event->kind)]) + " " + event->key.parts.back() + " " +
+                   event->value.origin.to_string() + " by " + event->by.to_string());
   }
   return rows;
 }
@@ -49,22 +48,19 @@ std::vector<std::string> winners_of(const Explanation& explanation) {
 }
 
 TEST(Explain, NamesTheLineThatWonAndTheOneItOverrode) {
-  const MemoryFiles files{
-      {kRoot, "version = 2\nroot = \"/a\"\nimports = [\"/etc/containerd/b.toml\"]\n"},
-      {"/etc/containerd/b.toml", "version = 2\n\nroot = \"/b\"\n"}};
+  const MemoryFiles files{{kRoot, "version = 2\nroot = \"/a\"\nimports = [\"/etc/containerd/b.toml\"]\n"},
+                          {"/etc/containerd/b.toml", "version = 2\n\nroot = \"/b\"\n"}};
   const auto config = effective(files);
   const auto explanation = explain(config, {{"root"}});
   EXPECT_THAT(winners_of(explanation), ElementsAre("root /etc/containerd/b.toml:3"));
-  EXPECT_THAT(
-      events_of(explanation),
-      Contains("overridden root /etc/containerd/config.toml:2 by /etc/containerd/b.toml:3"));
+  EXPECT_THAT(events_of(explanation),
+              Contains("overridden root /etc/containerd/config.toml:2 by /etc/containerd/b.toml:3"));
 }
 
 TEST(Explain, NamesTheTableThatErasedAKey) {
   const auto files = test::incident();
   const auto config = effective(files);
-  const auto explanation =
-      explain(config, {{"plugins", kOldId, "containerd", "runtimes", "runc", "options"}});
+  const auto explanation = explain(config, {{"plugins", kOldId, "containerd", "runtimes", "runc", "options"}});
   EXPECT_THAT(events_of(explanation),
               Contains("erased SystemdCgroup /etc/containerd/conf.d/10-runc.toml:5 by "
                        "/etc/containerd/conf.d/registry.toml:2"));
@@ -92,8 +88,7 @@ TEST(Explain, FollowsAnOldKeyToWhereItMoved) {
 runtime_type = "io.containerd.runc.v2"
 )"}};
   const auto config = effective(files, "2.1.0");
-  const auto explanation =
-      explain(config, {{"plugins", kOldId, "containerd", "runtimes", "gpu", "runtime_type"}});
+  const auto explanation = explain(config, {{"plugins", kOldId, "containerd", "runtimes", "gpu", "runtime_type"}});
   EXPECT_THAT(winners_of(explanation),
               ElementsAre("plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.gpu."
                           "runtime_type /etc/containerd/config.toml:3"));
@@ -109,10 +104,8 @@ no_such_key = 1
   const auto config = effective(files);
   const auto explanation = explain(config, {{"plugins", kOldId, "no_such_key"}});
   EXPECT_THAT(explanation.winners, IsEmpty());
-  EXPECT_THAT(
-      events_of(explanation),
-      Contains(
-          "unread no_such_key /etc/containerd/config.toml:3 by /etc/containerd/config.toml:3"));
+  EXPECT_THAT(events_of(explanation),
+              Contains("unread no_such_key /etc/containerd/config.toml:3 by /etc/containerd/config.toml:3"));
 }
 
 TEST(Lost, IsWhatAFileSetAndNothingCameOf) {
@@ -129,8 +122,7 @@ TEST(Lost, IsNothingWhereTheEraserSaysTheSame) {
       {kRoot,
        "version = 2\nimports = [\"/etc/containerd/b.toml\"]\n"
        "[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"p\"\n"},
-      {"/etc/containerd/b.toml",
-       "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"p\"\n"}};
+      {"/etc/containerd/b.toml", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"p\"\n"}};
   const auto config = effective(files);
   EXPECT_THAT(lost(config), IsEmpty());
 }
@@ -158,45 +150,35 @@ TEST_P(AskedKey, IsUnderstood) {
 INSTANTIATE_TEST_SUITE_P(
     Texts,
     AskedKey,
-    testing::Values(Asked{"Plain", "debug.level", {"debug", "level"}},
-                    Asked{"Quoted",
-                          "plugins.\"io.containerd.grpc.v1.cri\".registry",
-                          {"plugins", kOldId, "registry"}},
-                    Asked{"SingleQuoted",
-                          "plugins.'io.containerd.grpc.v1.cri'.registry",
-                          {"plugins", kOldId, "registry"}},
-                    Asked{"Unquoted",
-                          "plugins.io.containerd.grpc.v1.cri.registry",
-                          {"plugins", kOldId, "registry"}},
-                    Asked{
-                        "UnquotedAlone", "plugins.io.containerd.grpc.v1.cri", {"plugins", kOldId}},
-                    Asked{"QuotedBelowUnquoted",
-                          "plugins.io.containerd.grpc.v1.cri.registry.configs.\"r.io:5000\"",
-                          {"plugins", kOldId, "registry", "configs", "r.io:5000"}},
-                    Asked{"NoPlugin", "plugins.nobody.x", {"plugins", "nobody", "x"}}),
+    testing::Values(
+        Asked{"Plain", "debug.level", {"debug", "level"}},
+        Asked{"Quoted", "plugins.\"io.containerd.grpc.v1.cri\".registry", {"plugins", kOldId, "registry"}},
+        Asked{"SingleQuoted", "plugins.'io.containerd.grpc.v1.cri'.registry", {"plugins", kOldId, "registry"}},
+        Asked{"Unquoted", "plugins.io.containerd.grpc.v1.cri.registry", {"plugins", kOldId, "registry"}},
+        Asked{"UnquotedAlone", "plugins.io.containerd.grpc.v1.cri", {"plugins", kOldId}},
+        Asked{"QuotedBelowUnquoted",
+              "plugins.io.containerd.grpc.v1.cri.registry.configs.\"r.io:5000\"",
+              {"plugins", kOldId, "registry", "configs", "r.io:5000"}},
+        Asked{"NoPlugin", "plugins.nobody.x", {"plugins", "nobody", "x"}}),
     [](const auto& item) { return item.param.name; });
 
 TEST(AskedKey, TakesTheLongestPluginId) {
-  const MemoryFiles files{
-      {kRoot, "version = 2\n[plugins.\"io.containerd.grpc.v1.cri.extra\"]\nx = 1\n"}};
+  const MemoryFiles files{{kRoot, "version = 2\n[plugins.\"io.containerd.grpc.v1.cri.extra\"]\nx = 1\n"}};
   const auto key = parse_asked_key("plugins.io.containerd.grpc.v1.cri.extra.x", effective(files));
   ASSERT_EQ(test::error_of(key), "");
   EXPECT_THAT(key->parts, ElementsAre("plugins", "io.containerd.grpc.v1.cri.extra", "x"));
 }
 
 TEST(AskedKey, UnquotedOldIdIsKnownOn2WhereAFileUsesIt) {
-  const MemoryFiles files{
-      {kRoot, "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\n"}};
-  const auto key =
-      parse_asked_key("plugins.io.containerd.grpc.v1.cri.registry", effective(files, "2.1.0"));
+  const MemoryFiles files{{kRoot, "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\n"}};
+  const auto key = parse_asked_key("plugins.io.containerd.grpc.v1.cri.registry", effective(files, "2.1.0"));
   ASSERT_EQ(test::error_of(key), "");
   EXPECT_THAT(key->parts, ElementsAre("plugins", kOldId, "registry"));
 }
 
 TEST(AskedKey, UnquotedNewIdIsKnownWithoutAnyFile) {
   const MemoryFiles files;
-  const auto key =
-      parse_asked_key("plugins.io.containerd.cri.v1.runtime.cni", effective(files, "2.1.0"));
+  const auto key = parse_asked_key("plugins.io.containerd.cri.v1.runtime.cni", effective(files, "2.1.0"));
   ASSERT_EQ(test::error_of(key), "");
   EXPECT_THAT(key->parts, ElementsAre("plugins", kNewId, "cni"));
 }

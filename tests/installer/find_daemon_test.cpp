@@ -35,13 +35,15 @@ class FindDaemon : public testing::Test {
                                 .working_folder = "/",
                                 .own_pid = 7};
     runner.answer = [](const Command& command) -> engine::Result<CommandResult> {
-      if (command.argv.back() == "--version") return CommandResult{.exit_code = 0, .output = "containerd x 1.7.24~ds1 y\n"};
+      if (command.argv.back() == "--version")
+        return CommandResult{.exit_code = 0, .output = "containerd x 1.7.24~ds1 y\n"};
       return CommandResult{.exit_code = 0, .output = "version = 2\n"};
     };
   }
 
   std::optional<FoundDaemon> find(const Request& request = {}) {
-    return find_daemon(request, kState,
+    return find_daemon(request,
+                       kState,
                        {.files = files, .processes = processes, .runner = runner, .clock = clock, .connect = connect});
   }
 
@@ -58,7 +60,9 @@ class FindDaemon : public testing::Test {
   };
 };
 
-TEST_F(FindDaemon, WithoutASocketThereIsNone) { EXPECT_FALSE(find()); }
+TEST_F(FindDaemon, WithoutASocketThereIsNone) {
+  EXPECT_FALSE(find());
+}
 
 TEST_F(FindDaemon, TellsItsProgramConfigAndRelease) {
   files.add_file(kSocket, "");
@@ -120,14 +124,16 @@ TEST_P(ConfigOf, IsWhatTheDaemonWasToldToRead) {
   EXPECT_EQ(config_of({.argv = GetParam().argv, .working_folder = GetParam().folder}), GetParam().config);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, ConfigOf,
-    testing::Values(CommandLine{{"containerd"}, "/", ""}, CommandLine{{"containerd", "--config", "/a"}, "/", "/a"},
-                    CommandLine{{"containerd", "--config=/a", "--log-level", "info"}, "/", "/a"},
-                    CommandLine{{"containerd", "-c", "/a"}, "/", "/a"}, CommandLine{{"containerd", "-c=/a"}, "/", "/a"},
-                    CommandLine{{"containerd", "-config", "x.toml"}, "/srv", "/srv/x.toml"},
-                    CommandLine{{"containerd", "--config", "x.toml"}, "/", "/x.toml"},
-                    CommandLine{{"containerd", "--config"}, "/", ""}));
+INSTANTIATE_TEST_SUITE_P(All,
+                         ConfigOf,
+                         testing::Values(CommandLine{{"containerd"}, "/", ""},
+                                         CommandLine{{"containerd", "--config", "/a"}, "/", "/a"},
+                                         CommandLine{{"containerd", "--config=/a", "--log-level", "info"}, "/", "/a"},
+                                         CommandLine{{"containerd", "-c", "/a"}, "/", "/a"},
+                                         CommandLine{{"containerd", "-c=/a"}, "/", "/a"},
+                                         CommandLine{{"containerd", "-config", "x.toml"}, "/srv", "/srv/x.toml"},
+                                         CommandLine{{"containerd", "--config", "x.toml"}, "/", "/x.toml"},
+                                         CommandLine{{"containerd", "--config"}, "/", ""}));
 
 }  // namespace
 }  // namespace ctkit::installer

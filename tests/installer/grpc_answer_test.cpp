@@ -11,10 +11,7 @@ using namespace std::literals;
 using engine::ErrorCode;
 
 GrpcAnswer answer(std::string body) {
-  return {.http_status = "200",
-          .content_type = "application/grpc",
-          .grpc_status = "0",
-          .body = std::move(body)};
+  return {.http_status = "200", .content_type = "application/grpc", .grpc_status = "0", .body = std::move(body)};
 }
 
 engine::Error failure(std::string status, std::string message = "") {
@@ -54,16 +51,13 @@ TEST(GrpcAnswer, CodesSayWhatToDo) {
 }
 
 TEST(GrpcAnswer, DecodesTheMessage) {
-  EXPECT_EQ(failure("14", "a%20b%3A %C3%A4 100% %zz %4").message,
-            "the daemon isn't ready: a b: \xc3\xa4 100% %zz %4");
+  EXPECT_EQ(failure("14", "a%20b%3A %C3%A4 100% %zz %4").message, "the daemon isn't ready: a b: \xc3\xa4 100% %zz %4");
 }
 
 TEST(GrpcAnswer, OtherServersAreNamedAsSuch) {
-  const auto web =
-      read_grpc_answer({.http_status = "404", .content_type = "text/html", .body = "<html>"});
+  const auto web = read_grpc_answer({.http_status = "404", .content_type = "text/html", .body = "<html>"});
   ASSERT_FALSE(web);
-  EXPECT_EQ(web.error().message,
-            "whoever listens doesn't speak gRPC (HTTP status '404', content type 'text/html')");
+  EXPECT_EQ(web.error().message, "whoever listens doesn't speak gRPC (HTTP status '404', content type 'text/html')");
 }
 
 }  // namespace

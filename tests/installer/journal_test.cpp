@@ -16,8 +16,7 @@ constexpr auto kFolder = "/var/lib/state";
 constexpr auto kList = "/var/lib/state/journal.json";
 
 Journal make_journal() {
-  return {.files = {{.change = {.path = "/etc/a%/config.toml", .before = "old\n", .after = "new\n"},
-                     .mode = 0640},
+  return {.files = {{.change = {.path = "/etc/a%/config.toml", .before = "old\n", .after = "new\n"}, .mode = 0640},
                     {.change = {.path = "/etc/b.toml", .after = "made\n"}}},
           .finished = true};
 }
@@ -154,19 +153,16 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"NoObject", "[]"},
         Broken{"OtherSchema", R"({"schema": "ctkit/v2/journal", "files": []})"},
         Broken{"SchemaOfAnotherType", R"({"schema": 7, "files": []})"},
-        Broken{"GenerationOfAnotherType",
-               R"({"schema": "ctkit/v1/journal", "generation": "x", "files": []})"},
+        Broken{"GenerationOfAnotherType", R"({"schema": "ctkit/v1/journal", "generation": "x", "files": []})"},
         Broken{"NoFiles", R"({"schema": "ctkit/v1/journal"})"},
         Broken{"FileIsNoObject", R"({"schema": "ctkit/v1/journal", "files": [1]})"},
         Broken{"FileWithoutPath", R"({"schema": "ctkit/v1/journal", "files": [{}]})"},
-        Broken{"ContentIsNoName",
-               R"({"schema": "ctkit/v1/journal", "files": [{"path": "/x", "original": 1}]})"}),
+        Broken{"ContentIsNoName", R"({"schema": "ctkit/v1/journal", "files": [{"path": "/x", "original": 1}]})"}),
     [](const auto& item) { return item.param.name; });
 
 TEST(Journal, AContentThatIsMissingIsAnError) {
   const MemoryFiles files{
-      {kList,
-       R"({"schema": "ctkit/v1/journal", "files": [{"path": "/x", "original": "original-1-x"}]})"}};
+      {kList, R"({"schema": "ctkit/v1/journal", "files": [{"path": "/x", "original": "original-1-x"}]})"}};
   EXPECT_FALSE(read_journal(files, kFolder));
 }
 

@@ -75,8 +75,9 @@ TEST_F(KeptPlanTest, AnotherReleaseNeedsADecision) {
 }
 
 TEST_F(KeptPlanTest, HoldsNoTextOfAFile) {
-  files.add_file("/etc/containerd/conf.d/20-auth.toml",
-                 "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry.configs.x.auth]\npassword = \"geheim\"\n");
+  files.add_file(
+      "/etc/containerd/conf.d/20-auth.toml",
+      "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry.configs.x.auth]\npassword = \"geheim\"\n");
   Request request = test::make_request(Verb::plan);
   const auto outcome = test::run(request, *engine, files);
   ASSERT_EQ(test::error_of(outcome), "");

@@ -25,12 +25,17 @@ class TestNode {
  public:
   explicit TestNode(MemoryFiles& files, std::string_view release = "1.7.27")
       : files_(files), engine_(make_engine<LastContainerd>(release)), check_(make_check(release)) {
-    for (const std::string name : {"nvidia", "nvidia-cdi", "nvidia-legacy"}) files.add_file("/opt/" + name, "", 0755);
+    for (const std::string name : {"nvidia", "nvidia-cdi", "nvidia-legacy"})
+      files.add_file("/opt/" + name, "", 0755);
     files.add_folder("/run");
     files.add_folder("/usr/local/nvidia");
     files.now = [this] { return clock.real_time(); };
-    services.units[kUnit] = {.load_state = "loaded", .active_state = "active", .sub_state = "running", .result = "success",
-                             .main_pid = 100, .invocation_id = "boot"};
+    services.units[kUnit] = {.load_state = "loaded",
+                             .active_state = "active",
+                             .sub_state = "running",
+                             .result = "success",
+                             .main_pid = 100,
+                             .invocation_id = "boot"};
     services.units_of_processes[100] = kUnit;
     services.on_restart = [this](const std::string& unit, installer::Moment) { return restart(unit); };
     status.on_status = [this] { return loaded(); };
@@ -104,7 +109,8 @@ class TestNode {
       return;
     }
     if (!today->not_serving.empty()) {
-      serves_ = std::unexpected(engine::Error{.code = engine::ErrorCode::not_found, .message = today->not_serving.front()});
+      serves_ =
+          std::unexpected(engine::Error{.code = engine::ErrorCode::not_found, .message = today->not_serving.front()});
       return;
     }
     installer::LoadedState state{.conditions = {{.type = "RuntimeReady", .holds = true}}, .json = "{}"};
@@ -138,7 +144,11 @@ class TestNode {
       now.sub_state = "running";
       now.result = "success";
     }
-    return installer::RestartOutcome{.job = forced ? *forced : refused ? "failed" : "done", .before = before, .after = now};
+    return installer::RestartOutcome{.job = forced    ? *forced
+                                            : refused ? "failed"
+                                                      : "done",
+                                     .before = before,
+                                     .after = now};
   }
 
   /// `containerd --config PATH config dump` of the real thing, by the engine.
@@ -146,8 +156,8 @@ class TestNode {
     if (command.argv.back() == "--version") return installer::CommandResult{.exit_code = 0};
     if (on_dump) return on_dump();
     const auto dumping = engine::containerd::ContainerdEngine(
-        engine::containerd::Daemon{.known = std::move(engine::containerd::find_release(
-                                       engine::Release::parse("1.7.27").value()).value())},
+        engine::containerd::Daemon{
+            .known = std::move(engine::containerd::find_release(engine::Release::parse("1.7.27").value()).value())},
         engine::containerd::LoadRequest{.config_path = command.argv.at(2), .config_given = true, .as_dump = true});
     const auto effective = dumping.effective(files_, false);
     if (!effective) return installer::CommandResult{.exit_code = 1, .errors = effective.error().message};

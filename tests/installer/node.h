@@ -19,9 +19,7 @@ inline const std::string kJournal = "/usr/local/nvidia/.ctkit/journal.json";
 class LastContainerd : public engine::containerd::ContainerdEngine {
  public:
   using ContainerdEngine::ContainerdEngine;
-  [[nodiscard]] std::vector<std::unique_ptr<engine::Engine>> successors() const override {
-    return {};
-  }
+  [[nodiscard]] std::vector<std::unique_ptr<engine::Engine>> successors() const override { return {}; }
 };
 
 /// The engine of a recorded release, on its usual config path.
@@ -53,9 +51,7 @@ inline engine::Result<installer::Outcome> run(installer::Request request,
   return installer::run(request, engine, host);
 }
 
-inline engine::Result<installer::Outcome> run(installer::Verb verb,
-                                              const engine::Engine& engine,
-                                              MemoryFiles& files) {
+inline engine::Result<installer::Outcome> run(installer::Verb verb, const engine::Engine& engine, MemoryFiles& files) {
   return run(make_request(verb), engine, files);
 }
 

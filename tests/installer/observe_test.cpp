@@ -65,13 +65,11 @@ TEST(ObserveEngine, NeedsARelease) {
 }
 
 TEST(ObserveEngine, ReadsTheConfigThatTheCaptureNames) {
-  auto here =
-      machine_with_capture(R"({"release": "1.7.27", "config": "/etc/k/c.toml", "cwd": "/run"})");
+  auto here = machine_with_capture(R"({"release": "1.7.27", "config": "/etc/k/c.toml", "cwd": "/run"})");
   const auto engine = observe_engine(here, find_host_root(here, "/captures/node"), {});
   ASSERT_TRUE(engine);
-  const MemoryFiles node{
-      {"/etc/k/c.toml", "version = 2\nroot = \"/data\"\nimports = [\"d/*.toml\"]\n"},
-      {"/run/d/x.toml", "version = 2\nstate = \"/state\"\n"}};
+  const MemoryFiles node{{"/etc/k/c.toml", "version = 2\nroot = \"/data\"\nimports = [\"d/*.toml\"]\n"},
+                         {"/run/d/x.toml", "version = 2\nstate = \"/state\"\n"}};
   const auto effective = (*engine)->effective(node, false);
   ASSERT_EQ(test::error_of(effective), "");
   EXPECT_EQ(*find(effective->config, "root")->string(), "/data");
@@ -79,8 +77,8 @@ TEST(ObserveEngine, ReadsTheConfigThatTheCaptureNames) {
 
 TEST(ObserveEngine, ANamedConfigMustExist) {
   const auto here = machine_with_capture();
-  const auto engine = observe_engine(
-      here, find_host_root(here, "/captures/tree"), {.release = "1.7.27", .config = "/etc/other.toml"});
+  const auto engine =
+      observe_engine(here, find_host_root(here, "/captures/tree"), {.release = "1.7.27", .config = "/etc/other.toml"});
   ASSERT_TRUE(engine);
   const auto effective = (*engine)->effective(MemoryFiles{}, false);
   ASSERT_FALSE(effective);
@@ -131,10 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
     Requests,
     BadRequest,
     testing::Values(
-        Bad{"BrokenCapture",
-            {.root = "/captures/broken"},
-            ErrorCode::usage,
-            "/captures/broken/capture.json"},
+        Bad{"BrokenCapture", {.root = "/captures/broken"}, ErrorCode::usage, "/captures/broken/capture.json"},
         Bad{"BrokenDefaults",
             {.root = "/captures/tree", .release = "1.7.27", .defaults = "/captures/broken.toml"},
             ErrorCode::usage,
@@ -151,14 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
             {.root = "/captures/tree", .release = "1.7.27", .defaults = "/captures/secret.toml"},
             ErrorCode::permission,
             "/captures/secret.toml"},
-        Bad{"NoRelease",
-            {.root = "/captures/tree", .release = "seven"},
-            ErrorCode::unknown_release,
-            ""},
-        Bad{"OldRelease",
-            {.root = "/captures/tree", .release = "1.4.0"},
-            ErrorCode::unknown_release,
-            ""}),
+        Bad{"NoRelease", {.root = "/captures/tree", .release = "seven"}, ErrorCode::unknown_release, ""},
+        Bad{"OldRelease", {.root = "/captures/tree", .release = "1.4.0"}, ErrorCode::unknown_release, ""}),
     [](const auto& item) { return item.param.name; });
 
 }  // namespace

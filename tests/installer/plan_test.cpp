@@ -52,8 +52,7 @@ TEST(Plan, RestoresWhatAnotherFileErasedAndNamesItsAuthor) {
   EXPECT_THAT(handlers_of(*plan), ElementsAre("nvidia", "nvidia-cdi", "nvidia-legacy", "runc"));
   std::vector<std::string> restored;
   for (const EffectiveChange& change : plan->changes) {
-    if (change.restored)
-      restored.push_back(change.key.to_string() + " " + change.author.to_string());
+    if (change.restored) restored.push_back(change.key.to_string() + " " + change.author.to_string());
   }
   EXPECT_THAT(restored,
               ElementsAre("plugins.\"io.containerd.grpc.v1.cri\".containerd.runtimes.runc.options."
@@ -173,43 +172,36 @@ TEST_P(PlanRefusal, SaysWhereAndWhatToDo) {
 INSTANTIATE_TEST_SUITE_P(
     Plan,
     PlanRefusal,
-    testing::Values(
-        Refused{"BrokenToml",
-                {{kRoot, "version = 2\nx = = 1\n"}},
-                ErrorCode::daemon_refuses,
-                kRoot + ":2"},
-        Refused{"WrongType",
-                {{kRoot, "version = 2\nimports = 7\n"}},
-                ErrorCode::daemon_refuses,
-                kRoot + ":2"},
-        Refused{"MissingLiteralImport",
-                {{kRoot, "version = 2\n\nimports = [\"/etc/containerd/gone.toml\"]\n"}},
-                ErrorCode::daemon_refuses,
-                kRoot + ":3"},
-        Refused{"FolderInAPattern",
-                {{kRoot, "version = 2\nimports = [\"/etc/containerd/conf.d/*\"]\n"},
-                 {"/etc/containerd/conf.d/old/x.toml", "version = 2\n"}},
-                ErrorCode::daemon_refuses,
-                kRoot + ":2"},
-        Refused{"DropInFolderIsAFile",
-                {{kRoot, "version = 2\n"}, {"/etc/containerd/conf.d", "text"}},
-                ErrorCode::needs_decision,
-                "/etc/containerd/conf.d"},
-        Refused{"AnotherFileLoadsAfterOurs",
-                {{kRoot,
-                  "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\", "
-                  "\"/etc/containerd/last.toml\"]\n"},
-                 {"/etc/containerd/last.toml",
-                  "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"x\"\n"}},
-                ErrorCode::needs_decision,
-                "/etc/containerd/last.toml"}),
+    testing::Values(Refused{"BrokenToml", {{kRoot, "version = 2\nx = = 1\n"}}, ErrorCode::daemon_refuses, kRoot + ":2"},
+                    Refused{
+                        "WrongType", {{kRoot, "version = 2\nimports = 7\n"}}, ErrorCode::daemon_refuses, kRoot + ":2"},
+                    Refused{"MissingLiteralImport",
+                            {{kRoot, "version = 2\n\nimports = [\"/etc/containerd/gone.toml\"]\n"}},
+                            ErrorCode::daemon_refuses,
+                            kRoot + ":3"},
+                    Refused{"FolderInAPattern",
+                            {{kRoot, "version = 2\nimports = [\"/etc/containerd/conf.d/*\"]\n"},
+                             {"/etc/containerd/conf.d/old/x.toml", "version = 2\n"}},
+                            ErrorCode::daemon_refuses,
+                            kRoot + ":2"},
+                    Refused{"DropInFolderIsAFile",
+                            {{kRoot, "version = 2\n"}, {"/etc/containerd/conf.d", "text"}},
+                            ErrorCode::needs_decision,
+                            "/etc/containerd/conf.d"},
+                    Refused{"AnotherFileLoadsAfterOurs",
+                            {{kRoot,
+                              "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\", "
+                              "\"/etc/containerd/last.toml\"]\n"},
+                             {"/etc/containerd/last.toml",
+                              "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"x\"\n"}},
+                            ErrorCode::needs_decision,
+                            "/etc/containerd/last.toml"}),
     [](const auto& item) { return item.param.name; });
 
 TEST(Plan, SaysWhyKubernetesFindsNoRuntimeAlready) {
   for (const std::string_view release : {"1.7.27", "2.1.0"}) {
-    for (const std::string text :
-         {"disabled_plugins = [\"cri\"]\n",  // docker's packages
-          "disabled_plugins = [\"io.containerd.grpc.v1.cri\"]\nversion = 2\n"}) {
+    for (const std::string text : {"disabled_plugins = [\"cri\"]\n",  // docker's packages
+                                   "disabled_plugins = [\"io.containerd.grpc.v1.cri\"]\nversion = 2\n"}) {
       const MemoryFiles files{{kRoot, text}};
       const auto plan = plan_on(files, make_desired(), release);
       ASSERT_FALSE(plan) << release << text;
@@ -250,9 +242,8 @@ TEST(Plan, TakesTheOldFileAwayWhenAnotherPlaceIsAsked) {
   request.desired.drop_in = "/etc/containerd/conf.d/zz-other.toml";
   const auto planned = test::run(request, *engine, files);
   ASSERT_TRUE(planned) << test::error_of(planned);
-  EXPECT_THAT(
-      paths_of(*planned->plan),
-      testing::UnorderedElementsAre(test::kLastDropIn, "/etc/containerd/conf.d/zz-other.toml"));
+  EXPECT_THAT(paths_of(*planned->plan),
+              testing::UnorderedElementsAre(test::kLastDropIn, "/etc/containerd/conf.d/zz-other.toml"));
 }
 
 TEST(Plan, NeedsNoRestartWhenOnlyACommentOfOursWasEdited) {

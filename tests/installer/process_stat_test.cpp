@@ -12,8 +12,7 @@ constexpr std::string_view kAfterTheName =
     "18446744073709551615 1\n";
 
 std::int64_t ticks_of(std::string_view name) {
-  const auto ticks =
-      parse_start_ticks("42 (" + std::string(name) + ")" + std::string(kAfterTheName));
+  const auto ticks = parse_start_ticks("42 (" + std::string(name) + ")" + std::string(kAfterTheName));
   return ticks ? *ticks : -1;
 }
 
@@ -28,11 +27,8 @@ TEST(ProcessStat, NameMayHoldAnything) {
 }
 
 TEST(ProcessStat, RefusesWhatIsCutShort) {
-  for (const std::string_view text : {"",
-                                      "42 (x",
-                                      "42 (x) ",
-                                      "42 (x) S 1 2 3",
-                                      "42 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x"}) {
+  for (const std::string_view text :
+       {"", "42 (x", "42 (x) ", "42 (x) S 1 2 3", "42 (x) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x"}) {
     EXPECT_FALSE(parse_start_ticks(text)) << text;
   }
 }

@@ -36,10 +36,10 @@ TEST(IsSecret, CredentialsAndHeadersOnly) {
 }
 
 TEST(Shown, ReplacesCredentialsAtAnyDepth) {
-  const engine::Value value{
-      .data = engine::Table{{"auth",
-                             {.data = engine::Table{{"password", {.data = std::string("hunter2")}},
-                                                    {"username", {.data = std::string("me")}}}}}}};
+  const engine::Value value{.data =
+                                engine::Table{{"auth",
+                                               {.data = engine::Table{{"password", {.data = std::string("hunter2")}},
+                                                                      {"username", {.data = std::string("me")}}}}}}};
   const std::string text = shown(key("registry.configs.x"), value);
   EXPECT_THAT(text, Not(HasSubstr("hunter2")));
   EXPECT_THAT(text, HasSubstr("<redacted>"));
@@ -48,13 +48,11 @@ TEST(Shown, ReplacesCredentialsAtAnyDepth) {
 
 TEST(Shown, LooksIntoArraysOfTables) {
   const engine::Value item{.data = engine::Table{{"token", {.data = std::string("hunter2")}}}};
-  EXPECT_THAT(shown(key("plugins.x.list"), {.data = engine::Array{item}}),
-              Not(HasSubstr("hunter2")));
+  EXPECT_THAT(shown(key("plugins.x.list"), {.data = engine::Array{item}}), Not(HasSubstr("hunter2")));
 }
 
 TEST(RedactLines, LeavesOtherTextAlone) {
-  const std::string text =
-      "version = 2\n\n# a remark\n[plugins.x]\nroot = \"/a\"\nlist = [\n  1,\n]";
+  const std::string text = "version = 2\n\n# a remark\n[plugins.x]\nroot = \"/a\"\nlist = [\n  1,\n]";
   EXPECT_EQ(redact_lines(text), text);
   EXPECT_EQ(redact_lines(""), "");
 }
@@ -76,43 +74,38 @@ TEST_P(RedactLines, HidesTheSecret) {
 INSTANTIATE_TEST_SUITE_P(
     Texts,
     RedactLines,
-    testing::Values(
-        Secret{"Plain", "password = \"hunter2\"\n"},
-        Secret{"NoSpaces", "password=\"hunter2\""},
-        Secret{"LiteralString", "  auth = 'hunter2'\n"},
-        Secret{"QuotedKey", "\"password\" = \"hunter2\"\n"},
-        Secret{"Capitals", "Password = \"hunter2\"\n"},
-        Secret{"DottedKey", "configs.\"r.io\".auth.password = \"hunter2\"\n"},
-        Secret{"InlineTable", "auth = { username = \"me\", password = \"hunter2\" }\n"},
-        Secret{"InlineTableOfAnotherName",
-               "\"r.io\" = { auth = { identitytoken = \"hunter2\" } }\n"},
-        Secret{"InlineTableWithSecretKey", "x = { secret = \"hunter2\" }\n"},
-        Secret{"InlineTableWithPasswd", "x = { passwd = \"hunter2\" }\n"},
-        Secret{"Header", "[host.x.headers]\nX-Meta = [\"hunter2\"]\n"},
-        Secret{"HeaderOnManyLines", "[host.x.headers]\nX-Meta = [\n  \"hunter2\",\n]\n"},
-        Secret{"HeaderByDottedKey", "headers.X-Meta = [\"hunter2\"]\n"},
-        Secret{"HeaderInline", "headers = { X-Meta = [\"hunter2\"] }\n"},
-        Secret{"MultiLineString", "password = \"\"\"\nhunter2\"\"\"\n"},
-        Secret{"MultiLineLiteral", "password = '''\nx\nhunter2\n'''\n"},
-        Secret{"ArrayOnManyLines", "token = [\n  \"hunter2\",\n]\n"},
-        Secret{"RemarkInHeaders", "[host.x.headers]\n# X-Meta = [\"hunter2\"]\n"},
-        Secret{"StringWithBrackets", "password = \"]hunter2\"\n"},
-        Secret{"InlineOnManyLines", "x = [\n  { token = \"hunter2\" },\n]\n"},
-        Secret{"AfterABracketInAString", "a = [ \"[\" ]\npassword = \"hunter2\"\n"},
-        Secret{"AfterAQuoteInAComment", "a = 1 # it's \"\"\"\npassword = \"hunter2\"\n"},
-        Secret{"InComment", "# password = \"hunter2\"\n"}),
+    testing::Values(Secret{"Plain", "password = \"hunter2\"\n"},
+                    Secret{"NoSpaces", "password=\"hunter2\""},
+                    Secret{"LiteralString", "  auth = 'hunter2'\n"},
+                    Secret{"QuotedKey", "\"password\" = \"hunter2\"\n"},
+                    Secret{"Capitals", "Password = \"hunter2\"\n"},
+                    Secret{"DottedKey", "configs.\"r.io\".auth.password = \"hunter2\"\n"},
+                    Secret{"InlineTable", "auth = { username = \"me\", password = \"hunter2\" }\n"},
+                    Secret{"InlineTableOfAnotherName", "\"r.io\" = { auth = { identitytoken = \"hunter2\" } }\n"},
+                    Secret{"InlineTableWithSecretKey", "x = { secret = \"hunter2\" }\n"},
+                    Secret{"InlineTableWithPasswd", "x = { passwd = \"hunter2\" }\n"},
+                    Secret{"Header", "[host.x.headers]\nX-Meta = [\"hunter2\"]\n"},
+                    Secret{"HeaderOnManyLines", "[host.x.headers]\nX-Meta = [\n  \"hunter2\",\n]\n"},
+                    Secret{"HeaderByDottedKey", "headers.X-Meta = [\"hunter2\"]\n"},
+                    Secret{"HeaderInline", "headers = { X-Meta = [\"hunter2\"] }\n"},
+                    Secret{"MultiLineString", "password = \"\"\"\nhunter2\"\"\"\n"},
+                    Secret{"MultiLineLiteral", "password = '''\nx\nhunter2\n'''\n"},
+                    Secret{"ArrayOnManyLines", "token = [\n  \"hunter2\",\n]\n"},
+                    Secret{"RemarkInHeaders", "[host.x.headers]\n# X-Meta = [\"hunter2\"]\n"},
+                    Secret{"StringWithBrackets", "password = \"]hunter2\"\n"},
+                    Secret{"InlineOnManyLines", "x = [\n  { token = \"hunter2\" },\n]\n"},
+                    Secret{"AfterABracketInAString", "a = [ \"[\" ]\npassword = \"hunter2\"\n"},
+                    Secret{"AfterAQuoteInAComment", "a = 1 # it's \"\"\"\npassword = \"hunter2\"\n"},
+                    Secret{"InComment", "# password = \"hunter2\"\n"}),
     [](const auto& item) { return item.param.name; });
 
 TEST(RedactLines, GoesOnAfterASecretOfManyLines) {
-  EXPECT_THAT(redact_lines("password = \"\"\"\nhunter2\"\"\"\nroot = \"/a\"\n"),
-              HasSubstr("\nroot = \"/a\"\n"));
-  EXPECT_THAT(redact_lines("token = [\n  \"hunter2\",\n]\nroot = \"/a\"\n"),
-              HasSubstr("\nroot = \"/a\"\n"));
+  EXPECT_THAT(redact_lines("password = \"\"\"\nhunter2\"\"\"\nroot = \"/a\"\n"), HasSubstr("\nroot = \"/a\"\n"));
+  EXPECT_THAT(redact_lines("token = [\n  \"hunter2\",\n]\nroot = \"/a\"\n"), HasSubstr("\nroot = \"/a\"\n"));
 }
 
 TEST(RedactLines, KeepsTheLineEnds) {
-  EXPECT_EQ(redact_lines("password = \"a\"\nroot = \"/\"\n"),
-            "password = \"<redacted>\"\nroot = \"/\"\n");
+  EXPECT_EQ(redact_lines("password = \"a\"\nroot = \"/\"\n"), "password = \"<redacted>\"\nroot = \"/\"\n");
   EXPECT_EQ(redact_lines("password = \"a\""), "password = \"<redacted>\"");
 }
 

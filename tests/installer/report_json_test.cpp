@@ -50,8 +50,7 @@ TEST(ReportJson, EffectiveIsTheDaemonsDocumentAndNothingElse) {
   const auto document = parsed(Verb::effective, files);
   EXPECT_FALSE(document.contains("schema"));
   EXPECT_EQ(document["version"], 2);
-  EXPECT_EQ(document["plugins"]["io.containerd.grpc.v1.cri"]["registry"]["config_path"],
-            "/etc/containerd/certs.d");
+  EXPECT_EQ(document["plugins"]["io.containerd.grpc.v1.cri"]["registry"]["config_path"], "/etc/containerd/certs.d");
 }
 
 TEST(ReportJson, EffectiveWithOriginsHasOneForEachLeaf) {
@@ -90,8 +89,7 @@ TEST(ReportJson, WritesWhatJsonLacksAsRecords) {
 TEST(ReportJson, ExplainHasWinnersEventsAndWhatIsLost) {
   auto files = test::incident();
   auto request = test::make_request(Verb::explain);
-  request.keys = {
-      "plugins.io.containerd.grpc.v1.cri.containerd.runtimes.runc.options.SystemdCgroup"};
+  request.keys = {"plugins.io.containerd.grpc.v1.cri.containerd.runtimes.runc.options.SystemdCgroup"};
   const auto document = parsed(request, files);
   const auto& key = document["keys"][0];
   EXPECT_EQ(key["effective"][0]["value"], false);
@@ -137,8 +135,7 @@ TEST(ReportJson, UninstallSaysHow) {
 TEST(ReportJson, SurvivesAPathThatIsNoUtf8) {
   MemoryFiles files{{kRoot, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n"},
                     {"/etc/containerd/conf.d/\xff.toml", "version = 2\nroot = \"/x\"\n"}};
-  const auto document =
-      json::parse(report(test::make_request(Verb::explain), files), nullptr, false);
+  const auto document = json::parse(report(test::make_request(Verb::explain), files), nullptr, false);
   EXPECT_TRUE(document.is_object());
 }
 

@@ -20,8 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 engine::Origin at(std::string file, std::uint32_t line, std::uint32_t column = 0) {
-  return {
-      .file = std::make_shared<const std::string>(std::move(file)), .line = line, .column = column};
+  return {.file = std::make_shared<const std::string>(std::move(file)), .line = line, .column = column};
 }
 
 Lint sample() {
@@ -41,8 +40,7 @@ TEST(ReportLintText, HasALineAFinding) {
             "  hint: bring it back\n"
             "note: CTK006 not-imported: asleep\n"
             "containerd 1.7.27: 1 error, 0 warnings, 1 note\n");
-  EXPECT_EQ(report_lint_text({.engine = "containerd 1.7.27"}),
-            "containerd 1.7.27: nothing to say about these files\n");
+  EXPECT_EQ(report_lint_text({.engine = "containerd 1.7.27"}), "containerd 1.7.27: nothing to say about these files\n");
 }
 
 TEST(ReportLintJson, SaysNullWhereThereIsNothing) {
@@ -73,22 +71,21 @@ TEST(Lint, ProblemsAreErrorsAndWarnings) {
 }
 
 TEST(LintVerb, LooksAtModesAndBinaries) {
-  auto files = test::MemoryFiles{
-      {test::kRoot,
-       "version = 2\n[plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes]\n"
-       "runc = { runtime_type = 'io.containerd.runc.v2' }\n"
-       "nvidia = { runtime_type = 'io.containerd.runc.v2', options = { BinaryName = '/opt/nvidia' "
-       "} }\n"
-       "[plugins.'io.containerd.grpc.v1.cri'.registry.configs.r.auth]\npassword = 'hunter2'\n"},
-      {"/usr/bin/runc", "ELF"}};
+  auto files =
+      test::MemoryFiles{{test::kRoot,
+                         "version = 2\n[plugins.'io.containerd.grpc.v1.cri'.containerd.runtimes]\n"
+                         "runc = { runtime_type = 'io.containerd.runc.v2' }\n"
+                         "nvidia = { runtime_type = 'io.containerd.runc.v2', options = { BinaryName = '/opt/nvidia' "
+                         "} }\n"
+                         "[plugins.'io.containerd.grpc.v1.cri'.registry.configs.r.auth]\npassword = 'hunter2'\n"},
+                        {"/usr/bin/runc", "ELF"}};
   const auto engine = test::make_engine("1.7.27");
   const auto outcome = test::run(Verb::lint, *engine, files);
   ASSERT_TRUE(outcome) << test::error_of(outcome);
   std::vector<RuleId> rules;
   for (const auto& finding : outcome->lint->findings)
     rules.push_back(finding.rule);
-  EXPECT_THAT(rules,
-              testing::UnorderedElementsAre(RuleId::missing_binary, RuleId::readable_secret));
+  EXPECT_THAT(rules, testing::UnorderedElementsAre(RuleId::missing_binary, RuleId::readable_secret));
   const Request request = test::make_request(Verb::lint);
   EXPECT_THAT(report_text(request, *outcome), Not(HasSubstr("hunter2")));
 }
@@ -121,9 +118,7 @@ TEST(PreflightVerb, ComparesTwoReleases) {
   EXPECT_EQ(outcome->preflight->to, "containerd 2.2.7");
   const std::string text = report_text(request, *outcome);
   EXPECT_THAT(text, HasSubstr("containerd 1.7.27 to containerd 2.2.7: something changes\n"));
-  EXPECT_THAT(
-      text,
-      HasSubstr("without effect today, effective there:\n  /etc/containerd/conf.d/10-runc.toml:"));
+  EXPECT_THAT(text, HasSubstr("without effect today, effective there:\n  /etc/containerd/conf.d/10-runc.toml:"));
   const auto json = nlohmann::json::parse(report_json(request, *outcome));
   EXPECT_EQ(json["schema"], "ctkit/v1/preflight");
   EXPECT_FALSE(json["breaks"]);
@@ -131,10 +126,9 @@ TEST(PreflightVerb, ComparesTwoReleases) {
 }
 
 TEST(PreflightVerb, RedactsCredentials) {
-  auto files = test::MemoryFiles{
-      {test::kRoot,
-       "version = 3\n[plugins.'io.containerd.cri.v1.images'.registry.configs.r.auth]\n"
-       "password = 'hunter2'\n"}};
+  auto files = test::MemoryFiles{{test::kRoot,
+                                  "version = 3\n[plugins.'io.containerd.cri.v1.images'.registry.configs.r.auth]\n"
+                                  "password = 'hunter2'\n"}};
   const auto engine = test::make_engine("2.2.7");
   Request request = test::make_request(Verb::preflight);
   request.target = "1.6.20";

@@ -38,7 +38,8 @@ TEST(ReportNode, TheLogHasEachProblemAndTheUnit) {
 TEST(ReportNode, TheResultSaysWhatTheDaemonGot) {
   EXPECT_EQ(report_change_text({}), "");
   EXPECT_THAT(report_change_text({.reasons = {"because"}}), HasSubstr("is due:\n  because"));
-  EXPECT_THAT(report_change_text({.verdict = Verdict::verified, .unit = "k3s.service"}), HasSubstr("restarted k3s.service"));
+  EXPECT_THAT(report_change_text({.verdict = Verdict::verified, .unit = "k3s.service"}),
+              HasSubstr("restarted k3s.service"));
   EXPECT_THAT(report_change_text(kFailed), HasSubstr("NOT as before"));
 }
 

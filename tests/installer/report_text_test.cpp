@@ -20,9 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-std::string report(const Request& request,
-                   MemoryFiles& files,
-                   std::string_view release = "1.7.27") {
+std::string report(const Request& request, MemoryFiles& files, std::string_view release = "1.7.27") {
   const auto outcome = test::run(request, *make_engine(release), files);
   return outcome ? report_text(request, *outcome) : report_error(outcome.error());
 }
@@ -43,10 +41,9 @@ TEST(ReportText, EffectiveWithOriginsHasAFileAndLineForEachValue) {
   auto request = test::make_request(Verb::effective);
   request.show_origin = true;
   const std::string text = report(request, files);
-  EXPECT_THAT(
-      text,
-      testing::ContainsRegex("/etc/containerd/conf.d/registry.toml:3 +plugins.\"io.containerd."
-                             "grpc.v1.cri\".registry.config_path = "));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("/etc/containerd/conf.d/registry.toml:3 +plugins.\"io.containerd."
+                                     "grpc.v1.cri\".registry.config_path = "));
   EXPECT_THAT(text, testing::ContainsRegex("built-in +root = \"/var/lib/containerd\"\n"));
 }
 
@@ -68,9 +65,7 @@ TEST(ReportText, OverviewOfAnEmptyNode) {
 TEST(ReportText, ExplainsAKeyAndSaysSoWhereNobodySetsIt) {
   auto files = test::incident();
   auto request = test::make_request(Verb::explain);
-  request.keys = {
-      "plugins.io.containerd.grpc.v1.cri.containerd.runtimes.runc.options.SystemdCgroup",
-      "no.such"};
+  request.keys = {"plugins.io.containerd.grpc.v1.cri.containerd.runtimes.runc.options.SystemdCgroup", "no.such"};
   const std::string text = report(request, files);
   EXPECT_THAT(text, HasSubstr("erased by /etc/containerd/conf.d/registry.toml:2"));
   EXPECT_THAT(text, HasSubstr("no.such: not effective\n  no file sets it"));
@@ -110,9 +105,8 @@ TEST(ReportText, UninstallSaysWhatBecameOfEachFile) {
 }
 
 TEST(ReportText, AnErrorHasItsPlaceOnceAndItsHint) {
-  EXPECT_EQ(
-      report_error({.message = "cannot parse '/x:7': no", .where = "/x:7", .hint = "mend it"}),
-      "ctkit: cannot parse '/x:7': no\n  hint: mend it\n");
+  EXPECT_EQ(report_error({.message = "cannot parse '/x:7': no", .where = "/x:7", .hint = "mend it"}),
+            "ctkit: cannot parse '/x:7': no\n  hint: mend it\n");
   EXPECT_EQ(report_error({.message = "no", .where = "/x:7"}), "ctkit: no (/x:7)\n");
 }
 

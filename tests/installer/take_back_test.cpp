@@ -22,9 +22,7 @@ using testing::Not;
 /// A node with ours on it, and others at work.
 class TakeBack : public testing::Test {
  protected:
-  void apply(MemoryFiles& files) const {
-    ASSERT_EQ(test::error_of(test::run(Verb::apply, *engine, files)), "");
-  }
+  void apply(MemoryFiles& files) const { ASSERT_EQ(test::error_of(test::run(Verb::apply, *engine, files)), ""); }
   std::vector<TakenBack> uninstall(MemoryFiles& files) const {
     auto outcome = test::run(Verb::uninstall, *engine, files);
     EXPECT_EQ(test::error_of(outcome), "");
@@ -59,8 +57,7 @@ TEST_F(TakeBack, AnEditOfTheRootStays) {
   apply(files);
   edit(files, kRoot, "\n[debug]\nlevel = \"debug\" # theirs\n");
   EXPECT_EQ(how(uninstall(files), kRoot), How::edited);
-  EXPECT_EQ(files.read(kRoot).value(),
-            "version = 2 # two\n\n[debug]\nlevel = \"debug\" # theirs\n");
+  EXPECT_EQ(files.read(kRoot).value(), "version = 2 # two\n\n[debug]\nlevel = \"debug\" # theirs\n");
   EXPECT_FALSE(files.exists(kDropIn));
 }
 
@@ -71,8 +68,7 @@ TEST_F(TakeBack, AnImportThatSomebodyAddedStays) {
   const std::size_t end = with_ours.find(']');
   files.add_file(kRoot, with_ours.substr(0, end) + ", \"/etc/b/*.toml\"" + with_ours.substr(end));
   EXPECT_EQ(how(uninstall(files), kRoot), How::edited);
-  EXPECT_EQ(files.read(kRoot).value(),
-            "version = 2\nimports = [\"/etc/a/*.toml\", \"/etc/b/*.toml\"]\n");
+  EXPECT_EQ(files.read(kRoot).value(), "version = 2\nimports = [\"/etc/a/*.toml\", \"/etc/b/*.toml\"]\n");
 }
 
 TEST_F(TakeBack, ARootThatLostOurImportIsLeft) {
@@ -118,8 +114,7 @@ TEST_F(TakeBack, ADropInThatSomebodyRemovedIsDone) {
 TEST_F(TakeBack, AForeignFileThatWeReplacedIsNotLostWhenOursWasEdited) {
   const std::string foreign =
       "# theirs\nversion = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"p:1\"\n";
-  MemoryFiles files{{kRoot, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n"},
-                    {kDropIn, foreign}};
+  MemoryFiles files{{kRoot, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n"}, {kDropIn, foreign}};
   apply(files);
   edit(files, kDropIn, "# a remark\n");
   EXPECT_EQ(how(uninstall(files), kDropIn), How::edited);
@@ -129,8 +124,7 @@ TEST_F(TakeBack, AForeignFileThatWeReplacedIsNotLostWhenOursWasEdited) {
 TEST_F(TakeBack, AForeignFileThatWeReplacedStaysWithWhatOthersAddedSince) {
   const std::string foreign =
       "# theirs\nversion = 2\n[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"p:1\"\n";
-  MemoryFiles files{{kRoot, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n"},
-                    {kDropIn, foreign}};
+  MemoryFiles files{{kRoot, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n"}, {kDropIn, foreign}};
   apply(files);
   edit(files, kDropIn, "\n[debug]\nlevel = \"debug\"\n");
   EXPECT_EQ(how(uninstall(files), kDropIn), How::edited);
@@ -172,8 +166,7 @@ void PrintTo(const Line& line, std::ostream* out) {
 INSTANTIATE_TEST_SUITE_P(Lines,
                          TakeBackOf,
                          testing::Values(Line{"1.7.27", R"([plugins."io.containerd.grpc.v1.cri"])"},
-                                         Line{"2.1.0",
-                                              R"([plugins."io.containerd.cri.v1.images"])"}));
+                                         Line{"2.1.0", R"([plugins."io.containerd.cri.v1.images"])"}));
 
 TEST_P(TakeBackOf, AnApplyAfterAnEditOfOurDropInKeepsIt) {
   MemoryFiles files{{kRoot, "version = 2\nimports = [\"/etc/containerd/conf.d/*.toml\"]\n"}};
@@ -182,8 +175,7 @@ TEST_P(TakeBackOf, AnApplyAfterAnEditOfOurDropInKeepsIt) {
   apply(files);
   const auto effective = test::run(Verb::effective, *engine, files);
   ASSERT_EQ(test::error_of(effective), "");
-  EXPECT_EQ(find(*find(effective->effective->config, "debug")->table(), "level")->string()[0],
-            "debug");
+  EXPECT_EQ(find(*find(effective->effective->config, "debug")->table(), "level")->string()[0], "debug");
   uninstall(files);
   EXPECT_THAT(files.read(kDropIn).value_or(""), HasSubstr("level = \"debug\""));
   EXPECT_THAT(files.read(kDropIn).value_or(""), Not(HasSubstr("nvidia-cdi")));

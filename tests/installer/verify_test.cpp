@@ -69,7 +69,9 @@ struct Lost {
   void (*change)(LoadedState&);
   const char* problem;
 };
-void PrintTo(const Lost& lost, std::ostream* out) { *out << lost.name; }
+void PrintTo(const Lost& lost, std::ostream* out) {
+  *out << lost.name;
+}
 class LostSetting : public testing::TestWithParam<Lost> {};
 
 TEST_P(LostSetting, IsAProblemUnlessTheFilesSayIt) {
@@ -85,7 +87,8 @@ TEST_P(LostSetting, IsAProblemUnlessTheFilesSayIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, LostSetting,
+    All,
+    LostSetting,
     testing::Values(Lost{"default_handler", [](LoadedState& s) { s.default_handler = "nvidia"; }, "default handler"},
                     Lost{"pause_image", [](LoadedState& s) { s.sandbox_image = "pause:3.1"; }, "pause image"},
                     Lost{"cni_binaries", [](LoadedState& s) { s.cni_binary_folders = {"/x"}; }, "CNI binaries"},
@@ -119,27 +122,33 @@ struct Job {
   const char* invocation;
   const char* problem;  // "": none
 };
-void PrintTo(const Job& job, std::ostream* out) { *out << job.job << " " << job.active; }
+void PrintTo(const Job& job, std::ostream* out) {
+  *out << job.job << " " << job.active;
+}
 class JudgedRestart : public testing::TestWithParam<Job> {};
 
 // The rows are what systemd was seen to say.
 TEST_P(JudgedRestart, OnlyAUnitThatRunsAnewIsGood) {
   const Job& row = GetParam();
-  const RestartOutcome outcome{.job = row.job,
-                               .before = {.active_state = "active", .invocation_id = "aa"},
-                               .after = {.active_state = row.active, .sub_state = "sub", .result = "exit-code",
-                                         .invocation_id = row.invocation}};
+  const RestartOutcome outcome{
+      .job = row.job,
+      .before = {.active_state = "active", .invocation_id = "aa"},
+      .after = {
+          .active_state = row.active, .sub_state = "sub", .result = "exit-code", .invocation_id = row.invocation}};
   const auto problems = judge_restart("containerd.service", outcome);
   if (std::string(row.problem).empty()) {
     EXPECT_THAT(problems, IsEmpty());
   } else {
-    EXPECT_THAT(problems, ElementsAre(testing::AllOf(HasSubstr(row.problem), HasSubstr("containerd.service"),
-                                                     HasSubstr("exit-code"))));
+    EXPECT_THAT(
+        problems,
+        ElementsAre(testing::AllOf(HasSubstr(row.problem), HasSubstr("containerd.service"), HasSubstr("exit-code"))));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, JudgedRestart,
-                         testing::Values(Job{"done", "active", "bb", ""}, Job{"done", "active", "aa", "doesn't run"},
+INSTANTIATE_TEST_SUITE_P(All,
+                         JudgedRestart,
+                         testing::Values(Job{"done", "active", "bb", ""},
+                                         Job{"done", "active", "aa", "doesn't run"},
                                          Job{"done", "inactive", "bb", "doesn't run"},
                                          Job{"done", "failed", "bb", "doesn't run"},
                                          Job{"failed", "activating", "bb", "'failed'"},

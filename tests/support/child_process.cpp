@@ -34,8 +34,7 @@ struct Answer {
 };
 
 sock_filter load(std::size_t offset) {
-  return {
-      .code = BPF_LD | BPF_W | BPF_ABS, .jt = 0, .jf = 0, .k = static_cast<std::uint32_t>(offset)};
+  return {.code = BPF_LD | BPF_W | BPF_ABS, .jt = 0, .jf = 0, .k = static_cast<std::uint32_t>(offset)};
 }
 
 sock_filter skip_unless_equal(std::uint32_t value, std::uint8_t count) {
@@ -51,8 +50,7 @@ sock_filter answer(std::uint32_t action) {
 }
 
 void install(std::span<sock_filter> filter) {
-  const sock_fprog program{.len = static_cast<unsigned short>(filter.size()),
-                           .filter = filter.data()};
+  const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
       ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) {
     ::_exit(1);  // a test must not go on without its obstacle
@@ -70,16 +68,14 @@ void filter_call(long number, std::uint32_t action) {
 }  // namespace
 
 std::optional<std::string> run_in_child(const std::function<std::string()>& work) {
-  void* shared =
-      ::mmap(nullptr, sizeof(Answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* shared = ::mmap(nullptr, sizeof(Answer), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return std::nullopt;
   auto* back = new (shared) Answer{};
   const pid_t child = ::fork();
   if (child == 0) {
     const std::string text = work();
     back->length = std::min(text.size(), kMostBytes);
-    std::ranges::copy_n(
-        text.begin(), static_cast<std::ptrdiff_t>(back->length), back->text.begin());
+    std::ranges::copy_n(text.begin(), static_cast<std::ptrdiff_t>(back->length), back->text.begin());
     ::_exit(0);
   }
   int status = 0;
@@ -124,17 +120,12 @@ void drop_rights() {
 
 bool mount_small_disk(const std::string& folder, int size_kib) {
   const std::string size = "size=" + std::to_string(size_kib) + "k";
-  return ::unshare(CLONE_NEWNS) == 0 &&
-         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+  return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
          ::mount("tmpfs", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, size.c_str()) == 0;
 }
 
 bool make_read_only(const std::string& folder) {
-  return ::mount(nullptr,
-                 folder.c_str(),
-                 nullptr,
-                 MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV,
-                 nullptr) == 0;
+  return ::mount(nullptr, folder.c_str(), nullptr, MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) == 0;
 }
 
 }  // namespace ctkit::test

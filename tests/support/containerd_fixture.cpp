@@ -36,8 +36,7 @@ constexpr std::array<Short, 3> kShort = {{{"OLD", engine::containerd::kCri},
                                           {"IMAGES", engine::containerd::kImages}}};
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos;
-       at = text.find(from, at + to.size()))
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
 }
 
@@ -84,8 +83,7 @@ std::string expand(std::string_view toml) {
   std::string text(toml);
   for (const auto& [word, id] : kShort) {
     for (const std::string_view end : {".", "]"})
-      replace_all(
-          text, "[" + std::string(word) + std::string(end), "[" + section(id) + std::string(end));
+      replace_all(text, "[" + std::string(word) + std::string(end), "[" + section(id) + std::string(end));
   }
   return text;
 }
@@ -99,8 +97,7 @@ Table parse(std::string_view toml, std::string_view file) {
 
 Host::Host(Texts texts) {
   for (const auto& [path, text] : texts) {
-    add_file(path.starts_with('/') ? std::string(path) : "/etc/containerd/" + std::string(path),
-             expand(text));
+    add_file(path.starts_with('/') ? std::string(path) : "/etc/containerd/" + std::string(path), expand(text));
   }
 }
 
@@ -119,23 +116,18 @@ const Type& plugin_type(const Daemon& daemon, std::string_view id) {
   return kNone;
 }
 
-Result<EffectiveConfig> effective_of(std::string_view release,
-                                     const FileReader& files,
-                                     const LoadRequest& request) {
+Result<EffectiveConfig> effective_of(std::string_view release, const FileReader& files, const LoadRequest& request) {
   return engine::containerd::effective(daemon_of(release), files, request, true);
 }
 
-Result<EffectiveConfig> effective_of(std::string_view release,
-                                     Texts texts,
-                                     const LoadRequest& request) {
+Result<EffectiveConfig> effective_of(std::string_view release, Texts texts, const LoadRequest& request) {
   return effective_of(release, Host(texts), request);
 }
 
 EffectiveConfig loaded(std::string_view release, Texts texts, const LoadRequest& request) {
   auto result = effective_of(release, texts, request);
   if (result) return *std::move(result);
-  ADD_FAILURE() << release << " refuses: " << result.error().where << ": "
-                << result.error().message;
+  ADD_FAILURE() << release << " refuses: " << result.error().where << ": " << result.error().message;
   return {};
 }
 
@@ -178,10 +170,7 @@ std::string verdict_of(const Result<EffectiveConfig>& result) {
   return std::string(how) + result.error().where;
 }
 
-std::string printed_by(std::string_view release,
-                       Texts texts,
-                       std::string_view key,
-                       const LoadRequest& request) {
+std::string printed_by(std::string_view release, Texts texts, std::string_view key, const LoadRequest& request) {
   const auto result = effective_of(release, texts, request);
   return result ? shown(result->config, key) : verdict_of(result);
 }
@@ -213,8 +202,7 @@ void expect_printed(Texts texts,
   for (const auto& [releases, value] : expected) {
     for (const auto part : std::views::split(releases, ' ')) {
       const std::string_view release(part.begin(), part.end());
-      EXPECT_EQ(printed_by(release, texts, key, request), value)
-          << "containerd " << release << ", " << key;
+      EXPECT_EQ(printed_by(release, texts, key, request), value) << "containerd " << release << ", " << key;
     }
   }
 }

@@ -38,16 +38,15 @@ class Host : public MemoryFiles {
 engine::containerd::Daemon daemon_of(std::string_view release);
 
 /// The type of a plugin's section in the release; it must be there.
-const engine::containerd::Type& plugin_type(const engine::containerd::Daemon& daemon,
-                                            std::string_view id);
+const engine::containerd::Type& plugin_type(const engine::containerd::Daemon& daemon, std::string_view id);
 
 /// What the release's daemon makes of the files; with events.
-engine::Result<engine::EffectiveConfig> effective_of(
-    std::string_view release,
-    const engine::FileReader& files,
-    const engine::containerd::LoadRequest& request = {});
-engine::Result<engine::EffectiveConfig> effective_of(
-    std::string_view release, Texts texts, const engine::containerd::LoadRequest& request = {});
+engine::Result<engine::EffectiveConfig> effective_of(std::string_view release,
+                                                     const engine::FileReader& files,
+                                                     const engine::containerd::LoadRequest& request = {});
+engine::Result<engine::EffectiveConfig> effective_of(std::string_view release,
+                                                     Texts texts,
+                                                     const engine::containerd::LoadRequest& request = {});
 
 /// The same, where it must load: a refusal fails the test and gives an empty config.
 engine::EffectiveConfig loaded(std::string_view release,

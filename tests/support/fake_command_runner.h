@@ -15,8 +15,7 @@ class FakeCommandRunner : public installer::CommandRunner {
   /// What was run.
   [[nodiscard]] const std::vector<installer::Command>& log() const { return log_; }
 
-  [[nodiscard]] engine::Result<installer::CommandResult> run(
-      const installer::Command& command) override {
+  [[nodiscard]] engine::Result<installer::CommandResult> run(const installer::Command& command) override {
     log_.push_back(command);
     if (answer) return answer(command);
     return installer::CommandResult{.exit_code = 0};

@@ -52,20 +52,14 @@ struct FakeCri::Session {
   [[nodiscard]] const CriScript& script() const { return cri.script_; }
   static Session& of(void* user_data) { return *static_cast<Session*>(user_data); }
 
-  static ssize_t on_send(nghttp2_session* /*session*/,
-                         const std::uint8_t* bytes,
-                         std::size_t length,
-                         int /*flags*/,
-                         void* user_data) {
+  static ssize_t on_send(
+      nghttp2_session* /*session*/, const std::uint8_t* bytes, std::size_t length, int /*flags*/, void* user_data) {
     const ssize_t sent = ::send(of(user_data).fd, bytes, length, MSG_NOSIGNAL);
     return sent >= 0 ? sent : ssize_t{NGHTTP2_ERR_WOULDBLOCK};
   }
 
-  static ssize_t on_receive(nghttp2_session* /*session*/,
-                            std::uint8_t* bytes,
-                            std::size_t length,
-                            int /*flags*/,
-                            void* user_data) {
+  static ssize_t on_receive(
+      nghttp2_session* /*session*/, std::uint8_t* bytes, std::size_t length, int /*flags*/, void* user_data) {
     const ssize_t received = ::recv(of(user_data).fd, bytes, length, 0);
     if (received == 0) return NGHTTP2_ERR_EOF;
     return received > 0 ? received : ssize_t{NGHTTP2_ERR_WOULDBLOCK};
@@ -124,9 +118,8 @@ struct FakeCri::Session {
 
   void record() {
     const std::scoped_lock lock(cri.mutex_);
-    cri.calls_.push_back(headers[":method"] + " " + headers[":path"] + " " +
-                         headers["content-type"] + " " + headers["te"] + " " +
-                         hexadecimal(request));
+    cri.calls_.push_back(headers[":method"] + " " + headers[":path"] + " " + headers["content-type"] + " " +
+                         headers["te"] + " " + hexadecimal(request));
   }
 
   void answer(nghttp2_session* session, std::int32_t stream) {
@@ -158,16 +151,15 @@ void FakeCri::serve(const ServedClient& client) {
   if (script_.manners == Manners::speaks_http1) {
     std::array<char, 4096> request{};
     if (!client.wait(POLLIN) || ::recv(client.fd, request.data(), request.size(), 0) <= 0) return;
-    constexpr std::string_view kAnswer =
-        "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n400 Bad Request";
+    constexpr std::string_view kAnswer = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n400 Bad Request";
     ::send(client.fd, kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL);
     return;
   }
   Session state{.cri = *this, .fd = client.fd};
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_session_callbacks_new(&callbacks);
-  const std::unique_ptr<nghttp2_session_callbacks, decltype(&nghttp2_session_callbacks_del)>
-      callbacks_owner(callbacks, &nghttp2_session_callbacks_del);
+  const std::unique_ptr<nghttp2_session_callbacks, decltype(&nghttp2_session_callbacks_del)> callbacks_owner(
+      callbacks, &nghttp2_session_callbacks_del);
   nghttp2_session_callbacks_set_send_callback(callbacks, Session::on_send);
   nghttp2_session_callbacks_set_recv_callback(callbacks, Session::on_receive);
   nghttp2_session_callbacks_set_on_header_callback(callbacks, Session::on_header);
@@ -175,8 +167,7 @@ void FakeCri::serve(const ServedClient& client) {
   nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, Session::on_frame);
   nghttp2_session* session = nullptr;
   nghttp2_session_server_new(&session, callbacks, &state);
-  const std::unique_ptr<nghttp2_session, decltype(&nghttp2_session_del)> session_owner(
-      session, &nghttp2_session_del);
+  const std::unique_ptr<nghttp2_session, decltype(&nghttp2_session_del)> session_owner(session, &nghttp2_session_del);
   nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, nullptr, 0);
   const bool floods = script_.manners == Manners::floods;
   int result = 0;
@@ -184,16 +175,13 @@ void FakeCri::serve(const ServedClient& client) {
     result = nghttp2_session_recv(session);
     if (floods && result == 0) result = nghttp2_submit_ping(session, NGHTTP2_FLAG_NONE, nullptr);
     if (result == 0) result = nghttp2_session_send(session);
-    if (state.over ||
-        !client.wait(nghttp2_session_want_write(session) != 0 || floods ? POLLIN | POLLOUT
-                                                                        : POLLIN))
+    if (state.over || !client.wait(nghttp2_session_want_write(session) != 0 || floods ? POLLIN | POLLOUT : POLLIN))
       return;
   }
 }
 
 FakeCri::FakeCri(const std::string& socket, CriScript script)
-    : script_(std::move(script)),
-      server_(socket, [this](const ServedClient& client) { serve(client); }) {}
+    : script_(std::move(script)), server_(socket, [this](const ServedClient& client) { serve(client); }) {}
 
 std::vector<std::string> FakeCri::calls() const {
   const std::scoped_lock lock(mutex_);

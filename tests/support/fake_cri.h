@@ -11,9 +11,8 @@ namespace ctkit::test {
 
 /// What a FakeCri does with a call.
 struct CriScript {
-  std::string body = {};  ///< of the answer, with its gRPC frame
-  std::string grpc_status =
-      "0";  ///< in the trailers; with an empty body, in the only headers; empty: none
+  std::string body = {};          ///< of the answer, with its gRPC frame
+  std::string grpc_status = "0";  ///< in the trailers; with an empty body, in the only headers; empty: none
   std::string grpc_message = {};
   std::string http_status = "200";
   std::string content_type = "application/grpc";

@@ -14,8 +14,7 @@ class FakeDaemonStatus : public installer::DaemonStatus {
  public:
   std::vector<engine::Result<installer::LoadedState>> answers = {installer::LoadedState{}};
   std::function<engine::Result<installer::LoadedState>()> on_status = {};
-  engine::Result<installer::PeerProcess> process =
-      installer::PeerProcess{.pid = 100, .start_ticks = 1, .started = 1};
+  engine::Result<installer::PeerProcess> process = installer::PeerProcess{.pid = 100, .start_ticks = 1, .started = 1};
 
   /// The deadlines of the questions so far.
   [[nodiscard]] const std::vector<installer::Moment>& deadlines() const { return deadlines_; }

@@ -13,8 +13,7 @@ namespace ctkit::test {
 /// Fake of the service manager: units in memory, each restart as `on_restart` says.
 class FakeServiceManager : public installer::ServiceManager {
  public:
-  using Restart = std::function<engine::Result<installer::RestartOutcome>(const std::string& unit,
-                                                                          installer::Moment)>;
+  using Restart = std::function<engine::Result<installer::RestartOutcome>(const std::string& unit, installer::Moment)>;
 
   std::map<std::string, installer::UnitState> units = {};
   std::map<std::int64_t, std::string> units_of_processes = {};
@@ -45,8 +44,8 @@ class FakeServiceManager : public installer::ServiceManager {
 
   /// Unless `on_restart` says otherwise, the unit runs afterwards, in a new invocation with the
   /// next pid.
-  [[nodiscard]] engine::Result<installer::RestartOutcome> restart(
-      const std::string& unit, installer::Moment deadline) override {
+  [[nodiscard]] engine::Result<installer::RestartOutcome> restart(const std::string& unit,
+                                                                  installer::Moment deadline) override {
     log_.push_back("restart " + unit);
     if (on_restart) return on_restart(unit, deadline);
     return restart_well(unit);

@@ -46,8 +46,7 @@ struct FakeSystemd::Session {
   }
 
   void end_job(const char* job, const char* result) const {
-    sd_bus_emit_signal(
-        bus, kManagerObject, kManager, "JobRemoved", "uoss", 7U, job, kUnit.data(), result);
+    sd_bus_emit_signal(bus, kManagerObject, kManager, "JobRemoved", "uoss", 7U, job, kUnit.data(), result);
   }
 
   void end_jobs() const {
@@ -103,8 +102,7 @@ struct FakeSystemd::Session {
     sd_bus_message_read(message, "ss", &name, &mode);
     Session& session = of(user_data);
     session.record("RestartUnit " + std::string(name) + " " + mode);
-    if (!session.script().restart_error.empty())
-      return refuse(session.script().restart_error, error);
+    if (!session.script().restart_error.empty()) return refuse(session.script().restart_error, error);
     session.systemd.restarted_ = true;
     const auto answer = session.script().answer;
     if (answer == silent) return 1;
@@ -180,10 +178,12 @@ struct FakeSystemd::Session {
     std::string words = std::string(program) + ":";
     sd_bus_message_enter_container(message, 'a', "s");
     const char* word = nullptr;
-    while (sd_bus_message_read(message, "s", &word) > 0) words += " " + std::string(word);
+    while (sd_bus_message_read(message, "s", &word) > 0)
+      words += " " + std::string(word);
     sd_bus_message_exit_container(message);
     sd_bus_message_skip(message, "b");
-    for (int open = 0; open < 3; ++open) sd_bus_message_exit_container(message);
+    for (int open = 0; open < 3; ++open)
+      sd_bus_message_exit_container(message);
     return words;
   }
 
@@ -207,8 +207,7 @@ struct FakeSystemd::Session {
     const UnitState& unit = of(user_data).unit();
     std::string text = unit.result;
     if (name == "Id") text = kUnit;
-    if (name == "LoadState")
-      text = object == std::string_view(kMissingObject) ? "not-found" : unit.load_state;
+    if (name == "LoadState") text = object == std::string_view(kMissingObject) ? "not-found" : unit.load_state;
     if (name == "ActiveState") text = unit.active_state;
     if (name == "SubState") text = unit.sub_state;
     return sd_bus_message_append(reply, "s", text.c_str());
@@ -223,13 +222,11 @@ struct FakeSystemd::Session {
                          sd_bus_error* /*error*/) {
     const std::string_view name = property;
     const UnitState& unit = of(user_data).unit();
-    if (name == "MainPID")
-      return sd_bus_message_append(reply, "u", static_cast<std::uint32_t>(unit.main_pid));
+    if (name == "MainPID") return sd_bus_message_append(reply, "u", static_cast<std::uint32_t>(unit.main_pid));
     if (name == "NRestarts") {
       return sd_bus_message_append(reply, "u", static_cast<std::uint32_t>(unit.automatic_restarts));
     }
-    if (name == "NeedDaemonReload")
-      return sd_bus_message_append(reply, "b", unit.needs_daemon_reload ? 1 : 0);
+    if (name == "NeedDaemonReload") return sd_bus_message_append(reply, "b", unit.needs_daemon_reload ? 1 : 0);
     if (name == "ActiveEnterTimestamp") {
       return sd_bus_message_append(reply, "t", static_cast<std::uint64_t>(unit.active_since));
     }
@@ -325,12 +322,10 @@ void FakeSystemd::serve(const ServedClient& client) {
   sd_bus_add_object_vtable(bus, nullptr, kManagerObject, kManager, manager, &session);
   for (const char* object : {kUnitObject, kMissingObject}) {
     sd_bus_add_object_vtable(bus, nullptr, object, "org.freedesktop.systemd1.Unit", unit, &session);
-    sd_bus_add_object_vtable(
-        bus, nullptr, object, "org.freedesktop.systemd1.Service", service, &session);
+    sd_bus_add_object_vtable(bus, nullptr, object, "org.freedesktop.systemd1.Service", service, &session);
   }
   if (script_.is_bus) {
-    sd_bus_add_object_vtable(
-        bus, nullptr, "/org/freedesktop/DBus", "org.freedesktop.DBus", driver, &session);
+    sd_bus_add_object_vtable(bus, nullptr, "/org/freedesktop/DBus", "org.freedesktop.DBus", driver, &session);
   }
   int result = sd_bus_start(bus);
   while (result >= 0) {
@@ -346,8 +341,7 @@ void FakeSystemd::serve(const ServedClient& client) {
 }
 
 FakeSystemd::FakeSystemd(const std::string& socket, SystemdScript script)
-    : script_(std::move(script)),
-      server_(socket, [this](const ServedClient& client) { serve(client); }) {}
+    : script_(std::move(script)), server_(socket, [this](const ServedClient& client) { serve(client); }) {}
 
 std::vector<std::string> FakeSystemd::calls() const {
   const std::scoped_lock lock(mutex_);

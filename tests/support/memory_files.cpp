@@ -22,8 +22,7 @@ namespace {
 constexpr int kMostLinks = 40;  // the kernel's limit
 
 std::unexpected<Error> fail(ErrorCode code, std::string_view message, std::string_view path) {
-  return std::unexpected(
-      Error{.code = code, .message = std::string(message), .where = std::string(path)});
+  return std::unexpected(Error{.code = code, .message = std::string(message), .where = std::string(path)});
 }
 
 std::unexpected<Error> not_found(std::string_view path) {
@@ -138,8 +137,7 @@ void MemoryFiles::add_link(const std::string& path, std::string target) {
 }
 
 void MemoryFiles::mark_unreadable(const std::string& path) {
-  fail_reads_of(path,
-                {.code = ErrorCode::permission, .message = "permission denied", .where = path});
+  fail_reads_of(path, {.code = ErrorCode::permission, .message = "permission denied", .where = path});
 }
 
 void MemoryFiles::fail_reads_of(const std::string& path, Error error) {
@@ -186,8 +184,7 @@ Result<std::vector<std::string>> MemoryFiles::list(std::string_view folder) cons
   if (!is_folder(find_node(tree_, *resolved))) return not_found(folder);
   std::vector<std::string> names;
   const std::string prefix = below(*resolved, "");
-  for (auto it = tree_.upper_bound(prefix); it != tree_.end() && it->first.starts_with(prefix);
-       ++it) {
+  for (auto it = tree_.upper_bound(prefix); it != tree_.end() && it->first.starts_with(prefix); ++it) {
     const std::string name = it->first.substr(prefix.size());
     if (!name.contains('/')) names.push_back(name);
   }
@@ -234,10 +231,9 @@ Result<void> MemoryFiles::replace(std::string_view path, std::string_view text, 
   if (mode.instead_of != nullptr && *mode.instead_of != (old == nullptr ? std::nullopt : std::optional(old->text))) {
     return std::unexpected(Error{.message = "the file has been changed meanwhile", .where = std::string(path)});
   }
-  tree_[*resolved] =
-      File{.text = std::string(text),
-           .mode = old == nullptr || mode.for_existing ? mode.mode : old->mode,
-           .modified = now()};
+  tree_[*resolved] = File{.text = std::string(text),
+                          .mode = old == nullptr || mode.for_existing ? mode.mode : old->mode,
+                          .modified = now()};
   log_.push_back("replace " + std::string(path));
   return {};
 }

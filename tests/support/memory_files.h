@@ -66,8 +66,7 @@ class MemoryFiles : public installer::FileSystem {
   [[nodiscard]] const Tree& tree() const { return tree_; }
 
   [[nodiscard]] engine::Result<std::string> read(std::string_view path) const override;
-  [[nodiscard]] engine::Result<std::vector<std::string>> list(
-      std::string_view folder) const override;
+  [[nodiscard]] engine::Result<std::vector<std::string>> list(std::string_view folder) const override;
   [[nodiscard]] bool exists(std::string_view path) const override;
   [[nodiscard]] std::optional<std::string> link_target(std::string_view path) const override;
   [[nodiscard]] engine::Result<unsigned> mode_of(std::string_view path) const override;

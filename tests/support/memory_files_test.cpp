@@ -23,8 +23,7 @@ TEST(MemoryFiles, RecordsWhatTookEffectInOrder) {
   EXPECT_EQ(files.remove_folder("/etc/a/b"), true);
   EXPECT_EQ(
       files.log(),
-      (std::vector<std::string>{
-          "replace /etc/x", "make_folders /etc/a/b", "remove /etc/x", "remove_folder /etc/a/b"}));
+      (std::vector<std::string>{"replace /etc/x", "make_folders /etc/a/b", "remove /etc/x", "remove_folder /etc/a/b"}));
 }
 
 TEST(MemoryFiles, ReadingIsNotRecorded) {

@@ -37,12 +37,9 @@ UniqueFd listen_at(const std::string& path, int backlog) {
 }
 
 SocketServer::SocketServer(const std::string& path, std::function<void(const ServedClient&)> serve)
-    : listener_(listen_at(path)),
-      stop_(::eventfd(0, EFD_CLOEXEC)),
-      thread_([this, serve = std::move(serve)] {
+    : listener_(listen_at(path)), stop_(::eventfd(0, EFD_CLOEXEC)), thread_([this, serve = std::move(serve)] {
         while (ServedClient{.fd = listener_.get(), .stop = stop_.get()}.wait(POLLIN)) {
-          const UniqueFd client(
-              ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+          const UniqueFd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
           if (client) serve({.fd = client.get(), .stop = stop_.get()});
         }
       }) {}

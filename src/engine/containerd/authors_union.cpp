@@ -5,18 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "engine/letter_case.h"
 
 namespace ctkit::engine::containerd {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 /// Whether names below this type are read ignoring case: struct members and free-form options are, map keys aren't.
 bool ignores_case(const Type* type) {
@@ -36,7 +29,8 @@ const Type* member_type(const Type* type, std::string_view key) {
 
 void lay_over(Table& to, const Table& later, const Type* type) {
   std::set<std::string, std::less<>> earlier;
-  for (const auto& [key, value] : to) earlier.insert(key);
+  for (const auto& [key, value] : to)
+    earlier.insert(key);
   for (const auto& [key, value] : later) {
     const std::string lowered = lower(key);
     Value merged = value;
@@ -72,7 +66,8 @@ bool is_zero(const Value& value) {
 
 Table union_of(std::span<const Source> sources, const Type& cri) {
   Table all;
-  for (const Source& source : sources) lay_over(all, *source.section, &cri);
+  for (const Source& source : sources)
+    lay_over(all, *source.section, &cri);
   return all;
 }
 
@@ -93,7 +88,8 @@ void drop_built_in(Table& section, const Table& built_in, const Type& cri) {
 
 void fill_unset(Table& handler, const Table& from) {
   std::set<std::string, std::less<>> present;
-  for (const auto& [key, value] : handler) present.insert(lower(key));
+  for (const auto& [key, value] : handler)
+    present.insert(lower(key));
   for (const auto& [key, value] : from) {
     if (!present.contains(lower(key))) {
       if (!is_zero(value) || value.table()) handler.insert_or_assign(key, value);
@@ -103,7 +99,8 @@ void fill_unset(Table& handler, const Table& from) {
     Value* options = find(handler, "options");
     if (!options || !options->table()) continue;
     std::set<std::string, std::less<>> set;
-    for (const auto& [name, option] : *options->table()) set.insert(lower(name));
+    for (const auto& [name, option] : *options->table())
+      set.insert(lower(name));
     for (const auto& [name, option] : *value.table()) {
       if (!set.contains(lower(name))) options->table()->insert_or_assign(name, option);
     }

@@ -16,13 +16,13 @@ struct Source {
   const Table* section = nullptr;
 };
 
-/// What the authors of all files together meant, where the daemon takes only the last file's table: later over earlier, field by
-/// field. Two spellings that the decoder or the shim take for one field count as one, the later file's spelling stays; of two
-/// arrays the later.
+/// What the authors of all files together meant, where the daemon takes only the last file's table: later over earlier,
+/// field by field. Two spellings that the decoder or the shim take for one field count as one, the later file's
+/// spelling stays; of two arrays the later.
 Table union_of(std::span<const Source> sources, const Type& cri);
 
-/// Drops what the daemon has anyway: members of structs equal to their built-in value. Maps stay whole, the daemon builds
-/// them anew.
+/// Drops what the daemon has anyway: members of structs equal to their built-in value. Maps stay whole, the daemon
+/// builds them anew.
 void drop_built_in(Table& section, const Table& built_in, const Type& cri);
 
 /// Fills a handler's unset fields, options included, from another one.

@@ -65,7 +65,8 @@ class Fitter {
     if (type.kind == Kind::array || type.kind == Kind::map) type.element = &kAnything;
     if (type.kind == Kind::table) {
       std::vector<Type> fields;
-      for (const auto& [key, value] : *printed.table()) fields.push_back(guess(key, value));
+      for (const auto& [key, value] : *printed.table())
+        fields.push_back(guess(key, value));
       type.fields = keep(std::move(fields));
     }
     return type;

@@ -19,7 +19,9 @@ Value scalar(const BuiltIn& built_in) {
   return std::visit(Copy{}, built_in);
 }
 
-bool given(const BuiltIn& built_in) { return !std::holds_alternative<std::monostate>(built_in); }
+bool given(const BuiltIn& built_in) {
+  return !std::holds_alternative<std::monostate>(built_in);
+}
 
 /// The members of a struct, each made by `make`.
 template <typename Make>
@@ -60,8 +62,7 @@ Slot zero(const Type& type) {
 }
 
 Slot built_in(const Type& type) {
-  if (type.nil_default && type.entries.empty() &&
-      (type.pointer || type.kind == Kind::map)) {
+  if (type.nil_default && type.entries.empty() && (type.pointer || type.kind == Kind::map)) {
     return std::nullopt;
   }
   if (type.kind == Kind::table) return Value{.data = members(type, built_in)};
@@ -77,7 +78,8 @@ Slot built_in(const Type& type) {
     for (const Type& item : type.items) {
       if (Slot slot = built_in(item)) array.push_back(*std::move(slot));
     }
-    for (const std::string_view text : type.strings) array.push_back({.data = std::string(text)});
+    for (const std::string_view text : type.strings)
+      array.push_back({.data = std::string(text)});
     return Value{.data = std::move(array)};
   }
   if (!given(type.built_in)) return zero(type);

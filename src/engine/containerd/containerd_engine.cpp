@@ -24,8 +24,7 @@ std::string ContainerdEngine::name() const {
   return "containerd " + daemon_.known.release.to_string();
 }
 
-Result<EffectiveConfig> ContainerdEngine::effective(const FileReader& files,
-                                                    bool with_events) const {
+Result<EffectiveConfig> ContainerdEngine::effective(const FileReader& files, bool with_events) const {
   return containerd::effective(daemon_, files, request_, with_events);
 }
 
@@ -43,8 +42,7 @@ Result<std::vector<Candidate>> ContainerdEngine::candidates(const FileReader& fi
   return make_candidates(daemon_, request_, files, bare, desired);
 }
 
-Result<std::optional<std::string>> ContainerdEngine::undo(const FileChange& ours,
-                                                          const std::string& text) const {
+Result<std::optional<std::string>> ContainerdEngine::undo(const FileChange& ours, const std::string& text) const {
   return containerd::undo(ours, text, *daemon_.known.regime.dialect);
 }
 

@@ -8,19 +8,16 @@ namespace ctkit::engine::containerd {
 /// Engine over the files of this folder; no logic of its own.
 class ContainerdEngine : public Engine {
  public:
-  ContainerdEngine(Daemon daemon, LoadRequest request)
-      : daemon_(std::move(daemon)), request_(std::move(request)) {}
+  ContainerdEngine(Daemon daemon, LoadRequest request) : daemon_(std::move(daemon)), request_(std::move(request)) {}
 
   [[nodiscard]] std::string name() const override;
-  [[nodiscard]] Result<EffectiveConfig> effective(const FileReader& files,
-                                                  bool with_events) const override;
+  [[nodiscard]] Result<EffectiveConfig> effective(const FileReader& files, bool with_events) const override;
   [[nodiscard]] std::string render(const EffectiveConfig& config) const override;
   [[nodiscard]] std::vector<Handler> handlers(const EffectiveConfig& config) const override;
   [[nodiscard]] Result<std::vector<Candidate>> candidates(const FileReader& files,
                                                           const EffectiveConfig& bare,
                                                           const Desired& desired) const override;
-  [[nodiscard]] Result<std::optional<std::string>> undo(const FileChange& ours,
-                                                        const std::string& text) const override;
+  [[nodiscard]] Result<std::optional<std::string>> undo(const FileChange& ours, const std::string& text) const override;
   [[nodiscard]] std::vector<Finding> lint(const FileReader& files,
                                           const Result<EffectiveConfig>& effective,
                                           const FileModes& modes) const override;

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/go_duration.h"
 #include "engine/containerd/migrate.h"
+#include "engine/go_duration.h"
 
 namespace ctkit::engine::containerd {
 
@@ -34,11 +34,9 @@ void judge_default_runtime(const Table& containerd, std::vector<std::string>& re
     return;
   }
   const Value* runtimes = find(containerd, "runtimes");
-  const Value* runtime =
-      runtimes && runtimes->table() ? find(*runtimes->table(), *name->string()) : nullptr;
+  const Value* runtime = runtimes && runtimes->table() ? find(*runtimes->table(), *name->string()) : nullptr;
   if (!runtime) {
-    reasons.push_back("the default runtime '" + *name->string() +
-                      "' has no handler: the runtimes are those of " +
+    reasons.push_back("the default runtime '" + *name->string() + "' has no handler: the runtimes are those of " +
                       (runtimes ? runtimes->origin.to_string() : "no file"));
   }
 }
@@ -69,22 +67,17 @@ void judge_untrusted(const Table& containerd, std::vector<std::string>& reasons)
   const Table* runtimes = table_at(containerd, {"runtimes"});
   const Value* named = runtimes ? find(*runtimes, "untrusted") : nullptr;
   if (!named || !has_old_handler(containerd, "untrusted_workload_runtime")) return;
-  reasons.push_back(
-      "untrusted_workload_runtime" + written(find(containerd, "untrusted_workload_runtime")) +
-      " and the runtime 'untrusted'" + written(named) + " are the same handler twice");
+  reasons.push_back("untrusted_workload_runtime" + written(find(containerd, "untrusted_workload_runtime")) +
+                    " and the runtime 'untrusted'" + written(named) + " are the same handler twice");
 }
 
 constexpr std::string_view kLinux = "io.containerd.runtime.v1.linux";
 
 /// 1.x: two switches that the oldest runtime alone knows.
-void judge_old_switches(const Table& section,
-                        const Table& containerd,
-                        std::vector<std::string>& reasons) {
-  const Table* runtime =
-      table_at(containerd, {"runtimes", text_at(containerd, "default_runtime_name")});
+void judge_old_switches(const Table& section, const Table& containerd, std::vector<std::string>& reasons) {
+  const Table* runtime = table_at(containerd, {"runtimes", text_at(containerd, "default_runtime_name")});
   if (runtime && text_at(*runtime, "runtime_type") == kLinux) return;
-  for (const auto& [table, key] :
-       {std::pair(&section, "systemd_cgroup"), std::pair(&containerd, "no_pivot")}) {
+  for (const auto& [table, key] : {std::pair(&section, "systemd_cgroup"), std::pair(&containerd, "no_pivot")}) {
     const Value* value = find(*table, key);
     if (!is_true(value)) continue;
     reasons.push_back(std::string(key) + written(value) + " needs a default runtime of the type " +
@@ -100,11 +93,8 @@ void judge_snapshotter(const Known& known,
   const std::string name(text_at(containerd, "snapshotter"));
   const Table* proxies = table_at(merged, {"proxy_plugins"});
   const bool is_proxy = proxies && proxies->contains(name);
-  if (is_proxy ||
-      std::ranges::binary_search(known.schema->plugin_ids, "io.containerd.snapshotter.v1." + name))
-    return;
-  reasons.push_back("there is no snapshotter '" + name + "'" +
-                    written(find(containerd, "snapshotter")));
+  if (is_proxy || std::ranges::binary_search(known.schema->plugin_ids, "io.containerd.snapshotter.v1." + name)) return;
+  reasons.push_back("there is no snapshotter '" + name + "'" + written(find(containerd, "snapshotter")));
 }
 
 /// containerd internal/cri/config ValidateRuntimeConfig, 1.7 pkg/cri/config ValidatePluginConfig.
@@ -116,8 +106,8 @@ void judge_runtimes(const Table& containerd, std::vector<std::string>& reasons) 
     if (!keys) continue;
     const Value* all = find(*keys, "privileged_without_host_devices_all_devices_allowed");
     if (is_true(all) && !is_true(find(*keys, "privileged_without_host_devices"))) {
-      reasons.push_back("privileged_without_host_devices_all_devices_allowed of runtime '" + name +
-                        "'" + written(all) + " needs privileged_without_host_devices");
+      reasons.push_back("privileged_without_host_devices_all_devices_allowed of runtime '" + name + "'" + written(all) +
+                        " needs privileged_without_host_devices");
     }
     const std::string_view io = text_at(*keys, "io_type");
     if (!io.empty() && io != "streaming" && io != "named_pipe") {
@@ -133,8 +123,8 @@ void judge_durations(const Table& section, std::vector<std::string>& reasons) {
        {"stream_idle_timeout", "drain_exec_sync_io_timeout", "image_pull_progress_timeout"}) {
     const std::string_view text = text_at(section, key);
     if (text.empty() || parse_duration(text)) continue;
-    reasons.push_back(std::string(key) + " = '" + std::string(text) + "'" +
-                      written(find(section, key)) + " is no duration");
+    reasons.push_back(std::string(key) + " = '" + std::string(text) + "'" + written(find(section, key)) +
+                      " is no duration");
   }
 }
 
@@ -160,8 +150,8 @@ void judge_runtime_keys(const Table& containerd, std::vector<std::string>& reaso
     for (const std::string_view key : {"runtime_engine", "runtime_root"}) {
       const Value* value = find(*runtime.table(), key);
       if (!value || !value->string() || value->string()->empty()) continue;
-      reasons.push_back(std::string(key) + " of runtime '" + name + "'" + written(value) +
-                        " needs the runtime type " + std::string(kLinux));
+      reasons.push_back(std::string(key) + " of runtime '" + name + "'" + written(value) + " needs the runtime type " +
+                        std::string(kLinux));
     }
   }
 }
@@ -173,16 +163,16 @@ void judge_registry(const Table& section, std::vector<std::string>& reasons) {
   const Value* mirrors = find(*registry, "mirrors");
   const bool has_mirrors = mirrors && mirrors->table() && !mirrors->table()->empty();
   if (path && path->string() && !path->string()->empty() && has_mirrors) {
-    reasons.push_back("registry.mirrors" + written(mirrors) + " and registry.config_path" +
-                      written(path) + " exclude each other");
+    reasons.push_back("registry.mirrors" + written(mirrors) + " and registry.config_path" + written(path) +
+                      " exclude each other");
   }
   const Table* configs = table_at(*registry, {"configs"});
   if (!configs || text_at(*registry, "config_path").empty()) return;
   for (const auto& [host, config] : *configs) {
     const Value* tls = config.table() ? find(*config.table(), "tls") : nullptr;
     if (!tls || !tls->table()) continue;
-    reasons.push_back("registry.configs.\"" + host + "\".tls" + written(tls) +
-                      " and registry.config_path" + written(path) + " exclude each other");
+    reasons.push_back("registry.configs.\"" + host + "\".tls" + written(tls) + " and registry.config_path" +
+                      written(path) + " exclude each other");
   }
 }
 
@@ -192,8 +182,7 @@ void judge_cni(const Table& section, std::vector<std::string>& reasons) {
   const Value* dir = find(*cni, "bin_dir");
   const Value* dirs = find(*cni, "bin_dirs");
   if (!dir || !dirs || !dir->string() || dir->string()->empty() || dirs->origin.built_in()) return;
-  reasons.push_back("cni.bin_dir" + written(dir) + " and cni.bin_dirs" + written(dirs) +
-                    " exclude each other");
+  reasons.push_back("cni.bin_dir" + written(dir) + " and cni.bin_dirs" + written(dirs) + " exclude each other");
 }
 
 void judge_disabled(const Known& known, const Table& merged, std::vector<std::string>& reasons) {
@@ -201,14 +190,12 @@ void judge_disabled(const Known& known, const Table& merged, std::vector<std::st
   const Value* version = find(merged, "version");
   if (!disabled || !disabled->array()) return;
   const bool one = known.regime.decoding == Decoding::go_toml_1;
-  const bool short_names =
-      one && version && version->integer() && *version->integer() >= 0 && *version->integer() < 2;
+  const bool short_names = one && version && version->integer() && *version->integer() >= 0 && *version->integer() < 2;
   for (const Value& name : *disabled->array()) {
     if (!name.string()) continue;
     const bool is_cri = *name.string() == (short_names ? "cri" : kCri) ||
                         (!one && (*name.string() == kRuntime || *name.string() == kImages));
-    if (is_cri)
-      reasons.push_back("disabled_plugins names '" + *name.string() + "'" + written(&name));
+    if (is_cri) reasons.push_back("disabled_plugins names '" + *name.string() + "'" + written(&name));
   }
 }
 
@@ -221,16 +208,16 @@ void judge_required(const Known& known, const Table& merged, EffectiveConfig& re
       return id == *name.string() || id.ends_with("." + *name.string());
     });
     if (!registered) {
-      result.diagnostics.push_back({.severity = Severity::error,
-                                    .message = "the daemon will not start: required plugin '" +
-                                               *name.string() + "' is not in this release",
-                                    .origin = name.origin});
+      result.diagnostics.push_back(
+          {.severity = Severity::error,
+           .message = "the daemon will not start: required plugin '" + *name.string() + "' is not in this release",
+           .origin = name.origin});
     } else if (!result.not_serving.empty() && (name.string()->contains("cri"))) {
-      result.diagnostics.push_back({.severity = Severity::error,
-                                    .message = "the daemon will not start: required plugin '" +
-                                               *name.string() + "' cannot load",
-                                    .origin = name.origin,
-                                    .hint = result.not_serving.front()});
+      result.diagnostics.push_back(
+          {.severity = Severity::error,
+           .message = "the daemon will not start: required plugin '" + *name.string() + "' cannot load",
+           .origin = name.origin,
+           .hint = result.not_serving.front()});
     }
   }
 }
@@ -240,11 +227,11 @@ void judge_timeouts(EffectiveConfig& result) {
   if (!timeouts) return;
   for (const auto& [name, value] : *timeouts) {
     if (!value.string() || parse_duration(*value.string())) continue;
-    result.diagnostics.push_back({.severity = Severity::error,
-                                  .message = "the daemon will not start: timeout '" + name +
-                                             "' is no duration: '" + *value.string() + "'",
-                                  .origin = value.origin,
-                                  .hint = "a number with a unit, such as \"10s\""});
+    result.diagnostics.push_back(
+        {.severity = Severity::error,
+         .message = "the daemon will not start: timeout '" + name + "' is no duration: '" + *value.string() + "'",
+         .origin = value.origin,
+         .hint = "a number with a unit, such as \"10s\""});
   }
 }
 
@@ -258,8 +245,7 @@ void judge_cri_service(const Known& known, const Table& merged, EffectiveConfig&
   if (!result.not_serving.empty()) runtime = images = nullptr;
   if (runtime) {
     if (const Table* containerd = table_at(*runtime, {"containerd"})) {
-      if (!one || !has_old_default(*containerd))
-        judge_default_runtime(*containerd, result.not_serving);
+      if (!one || !has_old_default(*containerd)) judge_default_runtime(*containerd, result.not_serving);
       if (one) {
         judge_untrusted(*containerd, result.not_serving);
         judge_old_switches(*runtime, *containerd, result.not_serving);

@@ -38,13 +38,10 @@ std::string_view wanted(const Type& type) {
   return "";
 }
 
-Error mismatch(const Type& type,
-               const Value& value,
-               const PathNode& path,
-               ErrorCode code = ErrorCode::daemon_refuses) {
+Error mismatch(const Type& type, const Value& value, const PathNode& path, ErrorCode code = ErrorCode::daemon_refuses) {
   return {.code = code,
-          .message = "'" + path.key_path().to_string() + "' wants " + std::string(wanted(type)) +
-                     ", not " + std::string(type_name(value)),
+          .message = "'" + path.key_path().to_string() + "' wants " + std::string(wanted(type)) + ", not " +
+                     std::string(type_name(value)),
           .where = value.origin.to_string()};
 }
 
@@ -74,10 +71,7 @@ class Decoder {
   explicit Decoder(const DecodeContext& context)
       : context_(context), one_(context.regime->decoding == Decoding::go_toml_1) {}
 
-  Result<void> decode(const Type& type,
-                      const Value& value,
-                      Slot& slot,
-                      const PathNode& path) const {
+  Result<void> decode(const Type& type, const Value& value, Slot& slot, const PathNode& path) const {
     switch (type.kind) {
       case Kind::table:
         return decode_struct(type, value, slot, path);
@@ -98,17 +92,13 @@ class Decoder {
     slot = std::move(value);
   }
 
-  Result<void> decode_struct(const Type& type,
-                             const Value& value,
-                             Slot& slot,
-                             const PathNode& path) const {
+  Result<void> decode_struct(const Type& type, const Value& value, Slot& slot, const PathNode& path) const {
     const Table* table = value.table();
     if (!table) {
       // An element of an array given as a scalar, a struct given as one.
       return std::unexpected(mismatch(type, value, path));
     }
-    if (!slot && type.pointer && table->empty() && !one_ && !context_.regime->empty_tables_allocate)
-      return {};
+    if (!slot && type.pointer && table->empty() && !one_ && !context_.regime->empty_tables_allocate) return {};
     if (!slot) {
       Type plain = type;
       plain.pointer = false;
@@ -120,10 +110,7 @@ class Decoder {
     return decode_members_2(type, *table, *members, path);
   }
 
-  Result<void> decode_members_1(const Type& type,
-                                const Table& table,
-                                Table& members,
-                                const PathNode& path) const {
+  Result<void> decode_members_1(const Type& type, const Table& table, Table& members, const PathNode& path) const {
     if (auto done = decode_fields_1(type, table, members, path); !done) return done;
     if (context_.transcript->wanted()) {
       for (const auto& [key, value] : table) {
@@ -133,16 +120,12 @@ class Decoder {
     return {};
   }
 
-  Result<void> decode_fields_1(const Type& type,
-                               const Table& table,
-                               Table& members,
-                               const PathNode& path) const {
+  Result<void> decode_fields_1(const Type& type, const Table& table, Table& members, const PathNode& path) const {
     for (const Type& field : type.fields) {
       const Value* value = find_member(table, field.name);
       if (!value && field.embedded) {
         Table* embedded = members.at(std::string(field.name)).table();
-        if (auto done = decode_fields_1(field, table, *embedded, {&path, field.name}); !done)
-          return done;
+        if (auto done = decode_fields_1(field, table, *embedded, {&path, field.name}); !done) return done;
       }
       if (!value) continue;
       if (auto done = decode_member(field, *value, members, path); !done) return done;
@@ -150,10 +133,7 @@ class Decoder {
     return {};
   }
 
-  Result<void> decode_members_2(const Type& type,
-                                const Table& table,
-                                Table& members,
-                                const PathNode& path) const {
+  Result<void> decode_members_2(const Type& type, const Table& table, Table& members, const PathNode& path) const {
     for (const auto* entry : met_order(table)) {
       const Type* field = find_field(type, entry->first);
       if (!field) {
@@ -187,16 +167,12 @@ class Decoder {
   void unknown(std::string_view key, const Value& value, const PathNode& path) const {
     const PathNode here{&path, key};
     context_.transcript->unread(here, value);
-    context_.diagnostics->push_back(
-        {.severity = Severity::warning,
-         .message = "nothing reads '" + here.key_path().to_string() + "'",
-         .origin = value.origin});
+    context_.diagnostics->push_back({.severity = Severity::warning,
+                                     .message = "nothing reads '" + here.key_path().to_string() + "'",
+                                     .origin = value.origin});
   }
 
-  Result<void> decode_member(const Type& field,
-                             const Value& value,
-                             Table& members,
-                             const PathNode& path) const {
+  Result<void> decode_member(const Type& field, const Value& value, Table& members, const PathNode& path) const {
     const PathNode here{&path, field.name};
     Slot slot;
     const auto found = members.find(field.name);
@@ -207,16 +183,12 @@ class Decoder {
     return {};
   }
 
-  Result<void> decode_map(const Type& type,
-                          const Value& value,
-                          Slot& slot,
-                          const PathNode& path) const {
+  Result<void> decode_map(const Type& type, const Value& value, Slot& slot, const PathNode& path) const {
     const Table* table = value.table();
     if (!table) return std::unexpected(mismatch(type, value, path));
     if (one_) {
       Slot built{Value{.data = Table{}, .origin = value.origin}};
-      if (auto done = decode_entries(*type.element, *table, *built->table(), path); !done)
-        return done;
+      if (auto done = decode_entries(*type.element, *table, *built->table(), path); !done) return done;
       if (slot) context_.transcript->replaced(path, *slot, *built);
       slot = std::move(built);
       return {};
@@ -227,10 +199,7 @@ class Decoder {
     return decode_entries(*type.element, *table, *slot->table(), path);
   }
 
-  Result<void> decode_entries(const Type& element,
-                              const Table& table,
-                              Table& entries,
-                              const PathNode& path) const {
+  Result<void> decode_entries(const Type& element, const Table& table, Table& entries, const PathNode& path) const {
     for (const auto* entry : met_order(table)) {
       const auto& [key, value] = *entry;
       Slot slot;
@@ -249,10 +218,7 @@ class Decoder {
     return {};
   }
 
-  Result<void> decode_array(const Type& type,
-                            const Value& value,
-                            Slot& slot,
-                            const PathNode& path) const {
+  Result<void> decode_array(const Type& type, const Value& value, Slot& slot, const PathNode& path) const {
     const Array* array = value.array();
     if (!array) {
       if (!one_ && value.table()) return table_for_array(type, value, slot, path);
@@ -273,10 +239,7 @@ class Decoder {
   }
 
   /// go-toml 2 handleTable: a table header on a slice goes to its last element.
-  Result<void> table_for_array(const Type& type,
-                               const Value& value,
-                               Slot& slot,
-                               const PathNode& path) const {
+  Result<void> table_for_array(const Type& type, const Value& value, Slot& slot, const PathNode& path) const {
     Array* array = slot ? std::get_if<Array>(&slot->data) : nullptr;
     if (!array || array->empty()) return std::unexpected(mismatch(type, value, path));
     Slot last = std::move(array->back());
@@ -285,17 +248,13 @@ class Decoder {
     return done;
   }
 
-  Result<void> decode_any(const Type& type,
-                          const Value& value,
-                          Slot& slot,
-                          const PathNode& path) const {
+  Result<void> decode_any(const Type& type, const Value& value, Slot& slot, const PathNode& path) const {
     const bool was_table = slot && slot->table();
     if (one_ || !slot || (!value.table() && !is_array_of_tables(value))) {
       set(slot, value, path);
       return {};
     }
-    if (value.table() && was_table)
-      return decode_entries(type, *value.table(), *slot->table(), path);
+    if (value.table() && was_table) return decode_entries(type, *value.table(), *slot->table(), path);
     // A table, or tables, where the daemon's variable already holds something else: go-toml 2.4
     // makes a new one.
     if (context_.regime->replaces_held_values) {
@@ -309,10 +268,7 @@ class Decoder {
                                  .where = value.origin.to_string()});
   }
 
-  Result<void> decode_scalar(const Type& type,
-                             const Value& value,
-                             Slot& slot,
-                             const PathNode& path) const {
+  Result<void> decode_scalar(const Type& type, const Value& value, Slot& slot, const PathNode& path) const {
     if (!one_ && value.table() && value.table()->empty() && !context_.regime->integer_durations) {
       return {};
     }
@@ -322,9 +278,7 @@ class Decoder {
     return {};
   }
 
-  [[nodiscard]] Result<Value::Data> convert(const Type& type,
-                                            const Value& value,
-                                            const PathNode& path) const {
+  [[nodiscard]] Result<Value::Data> convert(const Type& type, const Value& value, const PathNode& path) const {
     switch (type.kind) {
       case Kind::boolean:
         if (value.boolean()) return value.data;
@@ -365,15 +319,13 @@ class Decoder {
     return std::unexpected(mismatch(type, value, path));
   }
 
-  static Result<Value::Data> duration(std::string_view text,
-                                      const Value& value,
-                                      const PathNode& path) {
+  static Result<Value::Data> duration(std::string_view text, const Value& value, const PathNode& path) {
     if (const auto nanoseconds = parse_duration(text)) return *nanoseconds;
-    return std::unexpected(Error{.code = ErrorCode::daemon_refuses,
-                                 .message = "'" + path.key_path().to_string() +
-                                            "' wants a duration, not '" + std::string(text) + "'",
-                                 .where = value.origin.to_string(),
-                                 .hint = "a number with a unit, such as \"10s\" or \"1h30m\""});
+    return std::unexpected(
+        Error{.code = ErrorCode::daemon_refuses,
+              .message = "'" + path.key_path().to_string() + "' wants a duration, not '" + std::string(text) + "'",
+              .where = value.origin.to_string(),
+              .hint = "a number with a unit, such as \"10s\" or \"1h30m\""});
   }
 
   const DecodeContext& context_;
@@ -398,11 +350,8 @@ bool is_empty(const Value& value) {
 
 }  // namespace
 
-Result<void> decode(const Type& type,
-                    const Value& value,
-                    Slot& slot,
-                    const PathNode& path,
-                    const DecodeContext& context) {
+Result<void> decode(
+    const Type& type, const Value& value, Slot& slot, const PathNode& path, const DecodeContext& context) {
   return Decoder(context).decode(type, value, slot, path);
 }
 

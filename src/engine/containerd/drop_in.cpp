@@ -25,17 +25,17 @@ constexpr std::string_view kHeader =
 
 /// Which names a drop-in uses.
 struct Style {
-  std::string_view id;              ///< plugin section that gets the handlers
-  std::optional<long> version;      ///< its version key
+  std::string_view id;          ///< plugin section that gets the handlers
+  std::optional<long> version;  ///< its version key
 };
 
 /// A name for our file and how the daemon comes to read it.
 struct Place {
   std::string path;
-  bool loaded_today = false;         ///< somebody else's file of that name is part of the config
-  Table foreign = {};                ///< what that file says
+  bool loaded_today = false;                       ///< somebody else's file of that name is part of the config
+  Table foreign = {};                              ///< what that file says
   std::optional<std::string> text = std::nullopt;  ///< that file, loaded or not
-  std::vector<FileChange> root = {};  ///< the edit of the top-level config, if no import covers the path
+  std::vector<FileChange> root = {};               ///< the edit of the top-level config, if no import covers the path
 };
 
 std::string describe(const Place& place, const Style& style) {
@@ -45,8 +45,11 @@ std::string describe(const Place& place, const Style& style) {
 
 class Maker {
  public:
-  Maker(const Daemon& daemon, const LoadRequest& request, const FileReader& files,
-        const EffectiveConfig& bare, const Desired& desired)
+  Maker(const Daemon& daemon,
+        const LoadRequest& request,
+        const FileReader& files,
+        const EffectiveConfig& bare,
+        const Desired& desired)
       : daemon_(daemon),
         regime_(daemon.known.regime),
         request_(request),
@@ -64,7 +67,8 @@ class Maker {
         if (!refused) refused = place.error();
         continue;
       }
-      for (const Style& style : styles()) candidates.push_back(make(*place, style));
+      for (const Style& style : styles())
+        candidates.push_back(make(*place, style));
     }
     if (candidates.empty() && refused) return std::unexpected(*refused);
     return candidates;
@@ -115,9 +119,7 @@ class Maker {
   }
 
   [[nodiscard]] const Layer* root_layer() const {
-    return !bare_.layers.empty() && bare_.layers.front().path == request_.config_path
-               ? &bare_.layers.front()
-               : nullptr;
+    return !bare_.layers.empty() && bare_.layers.front().path == request_.config_path ? &bare_.layers.front() : nullptr;
   }
 
   /// The version that the files leave at the end; 0: none of them says one.
@@ -129,9 +131,7 @@ class Maker {
     return version;
   }
 
-  [[nodiscard]] bool short_names() const {
-    return !keyed() && merged_version() >= 0 && merged_version() < 2;
-  }
+  [[nodiscard]] bool short_names() const { return !keyed() && merged_version() >= 0 && merged_version() < 2; }
 
   [[nodiscard]] bool any_plugins() const {
     return std::ranges::any_of(bare_.layers, [](const Layer& layer) {
@@ -189,7 +189,8 @@ class Maker {
 
   /// The folder, or the nearest one above it that is there, must be a folder.
   [[nodiscard]] Result<void> check_folder(std::string folder) const {
-    while (folder != "/" && !files_.exists(folder)) folder = dir(folder);
+    while (folder != "/" && !files_.exists(folder))
+      folder = dir(folder);
     if (files_.list(folder)) return {};
     return std::unexpected(Error{.code = ErrorCode::needs_decision,
                                  .message = "'" + folder + "' is no folder, and our drop-in wants to be below it",
@@ -223,8 +224,7 @@ class Maker {
     auto text = files_.read(request_.config_path);
     if (!text) {
       if (text.error().code != ErrorCode::not_found) return std::unexpected(text.error());
-      return FileChange{.path = request_.config_path,
-                        .after = new_root(static_cast<int>(new_root_version()), pattern)};
+      return FileChange{.path = request_.config_path, .after = new_root(static_cast<int>(new_root_version()), pattern)};
     }
     if (const auto owner = owner_of(*text)) {
       return std::unexpected(Error{.code = ErrorCode::needs_decision,
@@ -238,8 +238,9 @@ class Maker {
     return FileChange{.path = request_.config_path, .before = *std::move(text), .after = *std::move(edited)};
   }
 
-  /// A glob that finds our file and hardly anything else: no dormant file wakes, and unlike a literal import it lets the
-  /// daemon start when our file is gone. The star stands before the last letter, where no backup copy puts anything.
+  /// A glob that finds our file and hardly anything else: no dormant file wakes, and unlike a literal import it lets
+  /// the daemon start when our file is gone. The star stands before the last letter, where no backup copy puts
+  /// anything.
   static std::string narrow_pattern(const std::string& path) {
     return path.substr(0, path.size() - 1) + "*" + path.substr(path.size() - 1);
   }
@@ -321,15 +322,14 @@ class Maker {
       }
       const auto* integer = value.integer();
       const bool zero = (value.boolean() && !*value.boolean()) || (integer && *integer == 0) ||
-                        (value.string() && value.string()->empty()) ||
-                        (value.array() && value.array()->empty());
+                        (value.string() && value.string()->empty()) || (value.array() && value.array()->empty());
       if (!zero || !value.origin.built_in()) copy.emplace(key, value);
     }
     return copy;
   }
 
-  /// Tables merge by key, so another file's `binaryName` for our handler stays beside our `BinaryName`, and the shim would
-  /// take that one: ours is repeated under it.
+  /// Tables merge by key, so another file's `binaryName` for our handler stays beside our `BinaryName`, and the shim
+  /// would take that one: ours is repeated under it.
   static void shadow_spellings(Table& ours, const Table* present) {
     const Value* theirs = present ? find(*present, "options") : nullptr;
     Value* options = find(ours, "options");
@@ -354,10 +354,10 @@ class Maker {
       const Table* today = find_handler(bare_, regime_, name);
       if (today && handler.table()) fill_unset(*handler.table(), *today);
     }
-    for (const DesiredHandler& handler : desired_.handlers) runtimes.erase(handler.name);
+    for (const DesiredHandler& handler : desired_.handlers)
+      runtimes.erase(handler.name);
     const Value* chosen = find(containerd, "default_runtime_name");
-    const Table* parent =
-        find_parent(runtimes, chosen && chosen->string() ? *chosen->string() : "runc", desired_);
+    const Table* parent = find_parent(runtimes, chosen && chosen->string() ? *chosen->string() : "runc", desired_);
     const Table copy = parent ? without_zeros(*parent) : Table{};
     for (const DesiredHandler& handler : desired_.handlers) {
       runtimes.insert_or_assign(handler.name, Value{.data = make_handler(handler, copy)});
@@ -435,8 +435,10 @@ class Maker {
 
 }  // namespace
 
-Result<std::vector<Candidate>> make_candidates(const Daemon& daemon, const LoadRequest& request,
-                                               const FileReader& files, const EffectiveConfig& bare,
+Result<std::vector<Candidate>> make_candidates(const Daemon& daemon,
+                                               const LoadRequest& request,
+                                               const FileReader& files,
+                                               const EffectiveConfig& bare,
                                                const Desired& desired) {
   return Maker(daemon, request, files, bare, desired).run();
 }

@@ -25,8 +25,7 @@ bool is_tabular(const Value& value) {
 
 bool is_bare(std::string_view key) {
   return !key.empty() && std::ranges::all_of(key, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });
 }
 
@@ -54,8 +53,7 @@ std::string double_quoted(std::string_view text, bool escape_del) {
         quoted += {'\\', c};
         break;
       default:
-        if (static_cast<unsigned char>(c) < (escape_del ? 0x20 : 0x1f) ||
-            (escape_del && c == 0x7f)) {
+        if (static_cast<unsigned char>(c) < (escape_del ? 0x20 : 0x1f) || (escape_del && c == 0x7f)) {
           quoted += fmt::format("\\u{:04X}", static_cast<unsigned char>(c));
         } else {
           quoted += c;
@@ -88,10 +86,8 @@ std::string plain_float(double value, bool all_digits) {
       digits.insert(0, static_cast<std::size_t>(1 - at), '0');
       at = 1;
     }
-    if (static_cast<std::size_t>(at) > digits.size())
-      digits.append(static_cast<std::size_t>(at) - digits.size(), '0');
-    if (static_cast<std::size_t>(at) < digits.size())
-      digits.insert(static_cast<std::size_t>(at), ".");
+    if (static_cast<std::size_t>(at) > digits.size()) digits.append(static_cast<std::size_t>(at) - digits.size(), '0');
+    if (static_cast<std::size_t>(at) < digits.size()) digits.insert(static_cast<std::size_t>(at), ".");
     text = (negative ? "-" : "") + digits;
   }
   if (!text.contains('.')) text += ".0";
@@ -122,8 +118,7 @@ class Writer1 {
     if (const auto* integer = item.integer()) return std::to_string(*integer);
     if (const auto* big = std::get_if<std::uint64_t>(&item.data)) return std::to_string(*big);
     if (const auto* floating = std::get_if<double>(&item.data)) {
-      return (*floating == std::numeric_limits<double>::infinity() ? "+" : "") +
-             plain_float(*floating, true);
+      return (*floating == std::numeric_limits<double>::infinity() ? "+" : "") + plain_float(*floating, true);
     }
     if (const auto* text = item.string()) return double_quoted(*text, false);
     if (const auto* date = std::get_if<DateTime>(&item.data)) return date->text;
@@ -179,8 +174,7 @@ class Writer2 {
 
   [[nodiscard]] std::string quoted(std::string_view text) const {
     const bool special = std::ranges::any_of(text, [&](char c) {
-      return (static_cast<unsigned char>(c) < 0x20 && (c != '\t' || spaced_)) || c == '\'' ||
-             c == 0x7f;
+      return (static_cast<unsigned char>(c) < 0x20 && (c != '\t' || spaced_)) || c == '\'' || c == 0x7f;
     });
     return special ? double_quoted(text, true) : "'" + std::string(text) + "'";
   }
@@ -193,8 +187,7 @@ class Writer2 {
     if (const bool* boolean = item.boolean()) return *boolean ? "true" : "false";
     if (const auto* integer = item.integer()) return std::to_string(*integer);
     if (const auto* big = std::get_if<std::uint64_t>(&item.data)) return std::to_string(*big);
-    if (const auto* floating = std::get_if<double>(&item.data))
-      return plain_float(*floating, !spaced_);
+    if (const auto* floating = std::get_if<double>(&item.data)) return plain_float(*floating, !spaced_);
     if (const auto* text = item.string()) return quoted(*text);
     if (const auto* date = std::get_if<DateTime>(&item.data)) return date->text;
     std::string list;
@@ -220,9 +213,7 @@ class Writer2 {
   }
 
   /// Members in declaration order, map keys sorted.
-  [[nodiscard]] std::vector<Entry> entries(const Table& items,
-                                           const Type* type,
-                                           bool plugins) const {
+  [[nodiscard]] std::vector<Entry> entries(const Table& items, const Type* type, bool plugins) const {
     std::vector<Entry> list;
     if (type && type->kind == Kind::table) {
       for (const Type& field : type->fields) {
@@ -264,9 +255,7 @@ class Writer2 {
         table(*below, entry.type, child, depth + 1);
       } else {
         for (const Value& element : *entry.value->array()) {
-          header("[[" + child + "]]",
-                 plain || !first || &element != &entry.value->array()->front(),
-                 indent);
+          header("[[" + child + "]]", plain || !first || &element != &entry.value->array()->front(), indent);
           table(*element.table(), entry.type ? entry.type->element : nullptr, child, depth + 1);
         }
       }

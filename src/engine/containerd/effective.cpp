@@ -37,8 +37,7 @@ bool names(const Table& config, std::string_view list, std::string_view plugin) 
 /// Free-form tables in an array: go-toml 2.2 and 2.3 crash when they decode them onto themselves.
 bool has_free_array_of_tables(const Type& type, const Value& value) {
   if (const Array* array = value.array(); array && type.kind == Kind::any) {
-    return !array->empty() &&
-           std::ranges::all_of(*array, [](const Value& item) { return item.table(); });
+    return !array->empty() && std::ranges::all_of(*array, [](const Value& item) { return item.table(); });
   }
   const Table* table = value.table();
   if (!table) return false;
@@ -62,10 +61,7 @@ void forget_origins(Value& value) {
 }
 
 /// The node's own defaults fill a fresh variable; what they say is built in, not written in a file.
-Result<void> decode_defaults(const Type& type,
-                             const Table& table,
-                             Slot& slot,
-                             const Regime& regime) {
+Result<void> decode_defaults(const Type& type, const Table& table, Slot& slot, const Regime& regime) {
   const Transcript silent(nullptr);
   Diagnostics unknown;
   const DecodeContext context{&regime, &silent, &unknown};
@@ -102,10 +98,7 @@ Result<Slot> start_of(const Daemon& daemon, const PluginType& plugin, bool& abse
 
 class Computation {
  public:
-  Computation(const Daemon& daemon,
-              const LoadRequest& request,
-              EffectiveConfig& result,
-              bool with_events)
+  Computation(const Daemon& daemon, const LoadRequest& request, EffectiveConfig& result, bool with_events)
       : daemon_(daemon),
         regime_(daemon.known.regime),
         schema_(*daemon.known.schema),
@@ -150,8 +143,7 @@ class Computation {
   Result<void> start() {
     if (daemon_.defaults) {
       Slot slot = zero(*schema_.top);
-      if (auto done = decode_defaults(*schema_.top, *daemon_.defaults, slot, regime_); !done)
-        return done;
+      if (auto done = decode_defaults(*schema_.top, *daemon_.defaults, slot, regime_); !done) return done;
       merged_ = std::move(*slot->table());
     } else {
       merged_ = std::move(*built_in(*schema_.top)->table());
@@ -162,11 +154,11 @@ class Computation {
     merged_.erase("proxy_plugins");
     merged_["version"].data = std::int64_t{one() ? 1 : regime_.schema_version};
     if (regime_.migration == Migration::per_file) {
-      merged_["plugins"].data = Table{
-          {"io.containerd.server.v1.grpc",
-           {.data = Table{{"address", {.data = std::string("/run/containerd/containerd.sock")}},
-                          {"max_recv_message_size", {.data = std::int64_t{16} << 20}},
-                          {"max_send_message_size", {.data = std::int64_t{16} << 20}}}}}};
+      merged_["plugins"].data =
+          Table{{"io.containerd.server.v1.grpc",
+                 {.data = Table{{"address", {.data = std::string("/run/containerd/containerd.sock")}},
+                                {"max_recv_message_size", {.data = std::int64_t{16} << 20}},
+                                {"max_send_message_size", {.data = std::int64_t{16} << 20}}}}}};
     }
     return {};
   }
@@ -193,14 +185,13 @@ class Computation {
     if (!regime_.root_caps_version) return {};
     if (root_version == 0) root_version = layer.schema_version;
     if (layer.schema_version <= root_version) return {};
-    return std::unexpected(Error{
-        .code = ErrorCode::daemon_refuses,
-        .message = "version " + std::to_string(layer.schema_version) + " is above the version " +
-                   std::to_string(root_version) +
-                   " of the top-level config, which this containerd refuses",
-        .where = layer.version_origin.to_string(),
-        .hint = "give this file the top-level config's version, or bring that one to version " +
-                std::to_string(layer.schema_version)});
+    return std::unexpected(
+        Error{.code = ErrorCode::daemon_refuses,
+              .message = "version " + std::to_string(layer.schema_version) + " is above the version " +
+                         std::to_string(root_version) + " of the top-level config, which this containerd refuses",
+              .where = layer.version_origin.to_string(),
+              .hint = "give this file the top-level config's version, or bring that one to version " +
+                      std::to_string(layer.schema_version)});
   }
 
   Result<void> migrate_file(LoadedFile& file) {
@@ -213,8 +204,7 @@ class Computation {
       if (auto done = migrate_to(file.config, at + 1, migration()); !done) return done;
       Value* plugins = find(file.config, "plugins");
       if (!plugins) continue;
-      if (auto done = migrate_plugins(*plugins->table(), schema_.migrations, {}, migration());
-          !done) {
+      if (auto done = migrate_plugins(*plugins->table(), schema_.migrations, {}, migration()); !done) {
         return done;
       }
     }
@@ -227,10 +217,7 @@ class Computation {
     Value* plugins = find(merged_, "plugins");
     if (!plugins) return {};
     const Value* disabled = find(merged_, "disabled_plugins");
-    return migrate_plugins(*plugins->table(),
-                           schema_.migrations,
-                           disabled ? *disabled->array() : Array{},
-                           migration());
+    return migrate_plugins(*plugins->table(), schema_.migrations, disabled ? *disabled->array() : Array{}, migration());
   }
 
   /// containerd: ValidateV2, ValidateVersion and the plugin URI checks.
@@ -243,8 +230,7 @@ class Computation {
     if (version() > regime_.schema_version) return std::unexpected(too_new());
     for (const std::string_view list : {"disabled_plugins", "required_plugins"}) {
       for (const Value& name : *find(merged_, list)->array()) {
-        if (!name.string()->contains('.'))
-          return std::unexpected(bad_name(name.origin, *name.string()));
+        if (!name.string()->contains('.')) return std::unexpected(bad_name(name.origin, *name.string()));
       }
     }
     return {};
@@ -253,9 +239,8 @@ class Computation {
   [[nodiscard]] Error too_new() const {
     return {.code = ErrorCode::daemon_refuses,
             .message = "version " + std::to_string(version()) + " is above " +
-                       std::to_string(one() ? 2 : regime_.schema_version) +
-                       ", the highest that containerd " + daemon_.known.release.to_string() +
-                       " reads",
+                       std::to_string(one() ? 2 : regime_.schema_version) + ", the highest that containerd " +
+                       daemon_.known.release.to_string() + " reads",
             .where = version_origin_.to_string()};
   }
 
@@ -268,8 +253,7 @@ class Computation {
 
   [[nodiscard]] Result<void> check_names_1() const {
     const auto valid = [&](std::string_view name) {
-      return std::ranges::count(name, '.') >= 3 &&
-             (!regime_.containerd_prefix || name.starts_with("io.containerd."));
+      return std::ranges::count(name, '.') >= 3 && (!regime_.containerd_prefix || name.starts_with("io.containerd."));
     };
     for (const std::string_view list : {"disabled_plugins", "required_plugins"}) {
       for (const Value& name : *find(merged_, list)->array()) {
@@ -295,11 +279,10 @@ class Computation {
     if (folder.find_first_of("*?[\\") == std::string::npos) return {};
     const auto found = glob(join(folder, "*.so"), files, request_.working_folder);
     if (found || found.error().code != ErrorCode::daemon_refuses) return {};
-    return std::unexpected(
-        Error{.code = ErrorCode::daemon_refuses,
-              .message = "'" + folder + "' is no pattern: " + found.error().message,
-              .where = (is_named ? named : root)->origin.to_string(),
-              .hint = "containerd looks for plugins there; take brackets and backslashes out"});
+    return std::unexpected(Error{.code = ErrorCode::daemon_refuses,
+                                 .message = "'" + folder + "' is no pattern: " + found.error().message,
+                                 .where = (is_named ? named : root)->origin.to_string(),
+                                 .hint = "containerd looks for plugins there; take brackets and backslashes out"});
   }
 
   /// containerd: LoadPlugins registers proxies; an unknown type, no name or a taken one panics.
@@ -310,17 +293,15 @@ class Computation {
       Table& fields = *proxy.table();
       const std::string_view type = proxy_type(*find(fields, "type")->string());
       if (type.empty()) {
-        return std::unexpected(
-            Error{.code = ErrorCode::daemon_crashes,
-                  .message = "proxy plugin '" + name + "' has no type that containerd " +
-                             daemon_.known.release.to_string() + " knows, and it crashes on that",
-                  .where = proxy.origin.to_string()});
+        return std::unexpected(Error{.code = ErrorCode::daemon_crashes,
+                                     .message = "proxy plugin '" + name + "' has no type that containerd " +
+                                                daemon_.known.release.to_string() + " knows, and it crashes on that",
+                                     .where = proxy.origin.to_string()});
       }
       if (name.empty()) {
-        return std::unexpected(
-            Error{.code = ErrorCode::daemon_crashes,
-                  .message = "a proxy plugin has an empty name, and containerd crashes on that",
-                  .where = proxy.origin.to_string()});
+        return std::unexpected(Error{.code = ErrorCode::daemon_crashes,
+                                     .message = "a proxy plugin has an empty name, and containerd crashes on that",
+                                     .where = proxy.origin.to_string()});
       }
       if (std::ranges::binary_search(schema_.plugin_ids, std::string(type) + "." + name)) {
         return std::unexpected(Error{.code = ErrorCode::daemon_crashes,
@@ -343,11 +324,10 @@ class Computation {
       std::string_view type;
       bool known;
     };
-    const std::array rows = {
-        Row{"snapshot", "io.containerd.snapshotter.v1", true},
-        Row{"content", "io.containerd.content.v1", true},
-        Row{"diff", "io.containerd.differ.v1", regime_.diff_proxies},
-        Row{"sandbox", "io.containerd.sandbox.controller.v1", regime_.sandbox_proxies}};
+    const std::array rows = {Row{"snapshot", "io.containerd.snapshotter.v1", true},
+                             Row{"content", "io.containerd.content.v1", true},
+                             Row{"diff", "io.containerd.differ.v1", regime_.diff_proxies},
+                             Row{"sandbox", "io.containerd.sandbox.controller.v1", regime_.sandbox_proxies}};
     for (const Row& row : rows) {
       if (row.known && (type == row.name || type == row.type)) return row.type;
     }
@@ -373,8 +353,7 @@ class Computation {
         if (auto done = decode_section(plugin, section->second, *slot, path); !done) return done;
         raw.erase(section);
       }
-      if (Slot out = printed(*plugin.type, *slot, regime_))
-        shown.emplace(plugin.id, *std::move(out));
+      if (Slot out = printed(*plugin.type, *slot, regime_)) shown.emplace(plugin.id, *std::move(out));
     }
     for (auto& [id, section] : raw) {
       if (!one()) {
@@ -387,32 +366,26 @@ class Computation {
     return {};
   }
 
-  Result<void> decode_section(const PluginType& plugin,
-                              const Value& section,
-                              Slot& slot,
-                              const PathNode& path) {
+  Result<void> decode_section(const PluginType& plugin, const Value& section, Slot& slot, const PathNode& path) {
     const std::size_t before = result_.diagnostics.size();
     const DecodeContext context{&regime_, &transcript_, &result_.diagnostics};
     if (auto done = decode(*plugin.type, section, slot, path, context); !done) return done;
     const bool twice = result_.diagnostics.size() != before;
-    if (twice && regime_.crashes_on_second_decode &&
-        has_free_array_of_tables(*plugin.type, section)) {
-      return std::unexpected(Error{
-          .code = ErrorCode::daemon_crashes,
-          .message =
-              "containerd " + daemon_.known.release.to_string() +
-              " crashes on an array of tables in free-form options when the same section has a "
-              "key that nothing reads",
-          .where = result_.diagnostics[before].origin.to_string(),
-          .hint = "remove the key that nothing reads"});
+    if (twice && regime_.crashes_on_second_decode && has_free_array_of_tables(*plugin.type, section)) {
+      return std::unexpected(
+          Error{.code = ErrorCode::daemon_crashes,
+                .message = "containerd " + daemon_.known.release.to_string() +
+                           " crashes on an array of tables in free-form options when the same section has a "
+                           "key that nothing reads",
+                .where = result_.diagnostics[before].origin.to_string(),
+                .hint = "remove the key that nothing reads"});
     }
     return {};
   }
 
   void finish() {
     Value* timeouts = find(merged_, "timeouts");
-    if (!timeouts)
-      timeouts = &merged_.try_emplace("timeouts", Value{.data = Table{}}).first->second;
+    if (!timeouts) timeouts = &merged_.try_emplace("timeouts", Value{.data = Table{}}).first->second;
     for (const auto& [name, value] : built_in_timeouts_) {
       const auto [entry, fresh] = timeouts->table()->try_emplace(name, value);
       if (!fresh && entry->second.string()->empty()) entry->second = value;

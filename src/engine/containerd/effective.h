@@ -13,8 +13,10 @@ namespace ctkit::engine::containerd {
 
 /// What the daemon makes of the files. `events` are recorded only if asked for. Fails with `daemon_refuses` or
 /// `daemon_crashes` as the daemon would.
-Result<EffectiveConfig> effective(const Daemon& daemon, const FileReader& files,
-                                  const LoadRequest& request, bool with_events);
+Result<EffectiveConfig> effective(const Daemon& daemon,
+                                  const FileReader& files,
+                                  const LoadRequest& request,
+                                  bool with_events);
 
 /// The built-in values of one plugin of this daemon; empty if the daemon hasn't got it.
 Table built_in_section(const Daemon& daemon, std::string_view plugin);

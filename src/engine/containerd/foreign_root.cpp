@@ -91,13 +91,11 @@ std::string drop_in_hint(std::string_view owner, std::string_view file) {
   if (is("k3s") || is("rke2")) {
     return "it finds the runtimes in /usr/local/nvidia/toolkit by itself; recent releases also "
            "import drop-ins from '" +
-           join(folder, "config-v3.toml.d") + "' (containerd 1.x: '" +
-           join(folder, "config.toml.d") + "')";
+           join(folder, "config-v3.toml.d") + "' (containerd 1.x: '" + join(folder, "config.toml.d") + "')";
   }
   if (is("k0s")) return "put the drop-in into '/etc/k0s/containerd.d', which k0s imports";
   if (is("microk8s")) {
-    return "microk8s renders the config from '" + join(folder, "containerd-template.toml") +
-           "': edit that one";
+    return "microk8s renders the config from '" + join(folder, "containerd-template.toml") + "': edit that one";
   }
   return "let its owner import a folder of drop-ins, and name that folder";
 }

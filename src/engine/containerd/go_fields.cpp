@@ -2,43 +2,19 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
+
+#include "engine/letter_case.h"
 
 namespace ctkit::engine::containerd {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
-std::string upper(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return result;
-}
 
 std::string first_lower(std::string_view text) {
   return lower(text.substr(0, 1)) + std::string(text.substr(std::min<std::size_t>(text.size(), 1)));
 }
 
 /// As Go's strings.ToLower: two letters beyond ASCII have their small one in ASCII.
-std::string folded(std::string_view key) {
-  std::string result = lower(key);
-  constexpr std::array<std::pair<std::string_view, char>, 2> kLetters = {{{"\u0130", 'i'}, {"\u212a", 'k'}}};
-  for (const auto& [letter, plain] : kLetters) {
-    for (std::size_t at = result.find(letter); at != std::string::npos; at = result.find(letter, at)) {
-      result.replace(at, letter.size(), 1, plain);
-    }
-  }
-  return result;
-}
+constexpr std::array<FoldedLetter, 2> kToLower = {{{"\u0130", 'i'}, {"\u212a", 'k'}}};
 
 }  // namespace
 
@@ -61,7 +37,7 @@ const Type* find_field(const Type& type, std::string_view key) {
   for (const Type& field : type.fields) {
     if (field.name == key) return &field;
   }
-  const std::string lowered = folded(key);
+  const std::string lowered = folded(key, kToLower);
   for (const Type& field : type.fields) {
     if (lower(field.name) == lowered) return &field;
   }
@@ -71,7 +47,8 @@ const Type* find_field(const Type& type, std::string_view key) {
 bool has_place(const Type& type, std::span<const std::string> path) {
   const Type* at = &type;
   for (const std::string& key : path) {
-    while (at->kind == Kind::array) at = at->element;
+    while (at->kind == Kind::array)
+      at = at->element;
     if (at->kind == Kind::map) {
       at = at->element;
     } else if (at->kind == Kind::table) {

@@ -135,9 +135,8 @@ std::optional<std::size_t> match_token(const Token& token, std::string_view name
   if (token.kind == Token::Kind::any_rune) {
     return name[0] != '/' ? std::optional(rune.size) : std::nullopt;
   }
-  const bool found = std::ranges::any_of(token.ranges, [&](const RuneRange& range) {
-    return range.low <= rune.value && rune.value <= range.high;
-  });
+  const bool found = std::ranges::any_of(
+      token.ranges, [&](const RuneRange& range) { return range.low <= rune.value && rune.value <= range.high; });
   return found != token.negated ? std::optional(rune.size) : std::nullopt;
 }
 
@@ -153,9 +152,7 @@ std::optional<std::string_view> match_chunk(const Chunk& chunk, std::string_view
 }
 
 /// The same where the chunk may start, by rule 2.
-std::optional<std::string_view> find_chunk(const Chunk& chunk,
-                                           std::string_view name,
-                                           bool is_last) {
+std::optional<std::string_view> find_chunk(const Chunk& chunk, std::string_view name, bool is_last) {
   while (true) {
     const auto rest = match_chunk(chunk, name);
     if (rest && (rest->empty() || !is_last)) return rest;
@@ -182,8 +179,7 @@ bool has_meta(std::string_view path) {
 }
 
 Error bad_pattern(std::string_view pattern) {
-  return {.code = ErrorCode::daemon_refuses,
-          .message = "syntax error in pattern '" + std::string(pattern) + "'"};
+  return {.code = ErrorCode::daemon_refuses, .message = "syntax error in pattern '" + std::string(pattern) + "'"};
 }
 
 /// The path for the reader. Not cleaned: the kernel follows a link before it goes up from it.

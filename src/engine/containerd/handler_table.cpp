@@ -12,8 +12,7 @@ namespace {
 constexpr std::string_view kRunc = "io.containerd.runc.v2";
 
 bool is_desired(const Desired& desired, std::string_view name) {
-  return std::ranges::any_of(desired.handlers,
-                             [&](const DesiredHandler& handler) { return handler.name == name; });
+  return std::ranges::any_of(desired.handlers, [&](const DesiredHandler& handler) { return handler.name == name; });
 }
 
 const Table* table_of(const Table& runtimes, std::string_view name) {
@@ -27,8 +26,8 @@ Table make_handler(const DesiredHandler& handler, const Table& parent) {
   std::string type = handler.type;
   if (type.empty()) {
     const Value* inherited = find(parent, "runtime_type");
-    type = inherited && inherited->string() && !inherited->string()->empty() ? *inherited->string()
-                                                                             : std::string(kRunc);
+    type =
+        inherited && inherited->string() && !inherited->string()->empty() ? *inherited->string() : std::string(kRunc);
   }
   const Value runtime_type{.data = type};
   if (!is_runc_type({{"runtime_type", runtime_type}})) {
@@ -47,8 +46,7 @@ Table make_handler(const DesiredHandler& handler, const Table& parent) {
 
 const Table* find_parent(const Table& runtimes, std::string_view default_name, const Desired& desired) {
   const Table* chosen = table_of(runtimes, default_name);
-  if (chosen && !is_desired(desired, default_name) && is_runc_type(*chosen) &&
-      !is_stock_handler(*chosen)) {
+  if (chosen && !is_desired(desired, default_name) && is_runc_type(*chosen) && !is_stock_handler(*chosen)) {
     return chosen;
   }
   const Table* runc = table_of(runtimes, "runc");

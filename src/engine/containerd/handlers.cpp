@@ -24,7 +24,8 @@ const Value* binary_name(const Table& handler) {
   const Table* options = below(&handler, "options");
   if (!options) return nullptr;
   const Value* found = nullptr;
-  for (const std::string& key : binary_name_spellings(*options)) found = find(*options, key);
+  for (const std::string& key : binary_name_spellings(*options))
+    found = find(*options, key);
   return found;
 }
 

@@ -32,7 +32,8 @@ namespace {
 
 using namespace std::literals;
 
-/// What may stand before the text. go-toml 1 skips any of them; to go-toml 2 a text with another than the first is no TOML.
+/// What may stand before the text. go-toml 1 skips any of them; to go-toml 2 a text with another than the first is no
+/// TOML.
 constexpr std::array kByteOrderMarks = {
     "\xEF\xBB\xBF"sv, "\x00\x00\xFE\xFF"sv, "\xFF\xFE\x00\x00"sv, "\xFE\xFF"sv, "\xFF\xFE"sv};
 constexpr std::string_view kBlanks = " \t";
@@ -76,8 +77,8 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
 }
 
 std::size_t mark_length(std::string_view text) {
-  const auto* const mark = std::ranges::find_if(
-      kByteOrderMarks, [&](std::string_view candidate) { return text.starts_with(candidate); });
+  const auto* const mark =
+      std::ranges::find_if(kByteOrderMarks, [&](std::string_view candidate) { return text.starts_with(candidate); });
   return mark == kByteOrderMarks.end() ? 0 : mark->size();
 }
 
@@ -138,17 +139,14 @@ Result<std::string> checked(std::string_view text,
                             const TomlDialect& dialect) {
   const auto after = scan_root(result, file, dialect);
   if (!after) return std::unexpected(bug(file, "broke it (" + after.error().message + ")"));
-  if (elements_of(result, *after) != expected)
-    return std::unexpected(bug(file, "has another effect"));
+  if (elements_of(result, *after) != expected) return std::unexpected(bug(file, "has another effect"));
   if (other_statements(result, *after) != other_statements(text, root)) {
     return std::unexpected(bug(file, "changed another statement"));
   }
   return result;
 }
 
-std::vector<Edit> add_first_element(std::string_view text,
-                                    const Imports& imports,
-                                    const std::string& element) {
+std::vector<Edit> add_first_element(std::string_view text, const Imports& imports, const std::string& element) {
   const std::size_t begin = imports.statement.value.begin + 1;
   const std::size_t end = imports.layout.closing_bracket;
   const std::string_view between = slice(text, begin, end);
@@ -157,9 +155,8 @@ std::vector<Edit> add_first_element(std::string_view text,
     return {insertion(begin + 1, element + between.front())};
   }
   const std::size_t line = line_begin(text, end);
-  return {insertion(line,
-                    std::string(slice(text, line, end)) + "  " + element +
-                        std::string(newline_ending(text, line - 1)))};
+  return {insertion(
+      line, std::string(slice(text, line, end)) + "  " + element + std::string(newline_ending(text, line - 1)))};
 }
 
 /// What stands between the last element and the comma before it, for one more on the same line.
@@ -170,9 +167,7 @@ std::string_view separator(std::string_view text, const std::vector<Span>& eleme
   return blank(gap) ? gap : " ";
 }
 
-std::vector<Edit> add_last_element(std::string_view text,
-                                   const Imports& imports,
-                                   const std::string& element) {
+std::vector<Edit> add_last_element(std::string_view text, const Imports& imports, const std::string& element) {
   const Span last = imports.layout.elements.back();
   const bool comma_follows = imports.layout.trailing_comma;
   const std::size_t settled = comma_follows ? find_comma(text, last.end) + 1 : last.end;
@@ -188,8 +183,7 @@ std::vector<Edit> add_last_element(std::string_view text,
   const std::size_t newline = text.find('\n', settled);
   if (newline < imports.layout.closing_bracket) {
     const std::string ending(newline_ending(text, newline));
-    return {insertion(last.end, before),
-            insertion(newline + 1, indentation + element + behind + ending)};
+    return {insertion(last.end, before), insertion(newline + 1, indentation + element + behind + ending)};
   }
   const std::string ending(newline_ending(text, own_line - 1));
   return {insertion(settled, before + ending + indentation + element + behind)};
@@ -266,8 +260,7 @@ std::vector<Edit> cut_element(std::string_view text, const Imports& imports, std
   }
   const auto gap_line_end = end_of_blank_line(text, previous_end);
   const bool gap_is_newline = own_line && gap_line_end == line_begin(text, element.begin);
-  if (is_last && !is_first &&
-      (blank(gap) || (gap_is_newline && text[skip_blanks(text, end)] == ']'))) {
+  if (is_last && !is_first && (blank(gap) || (gap_is_newline && text[skip_blanks(text, end)] == ']'))) {
     cuts.push_back(deletion(previous_end, end));
   } else if (line_end) {
     const std::size_t kept = text.substr(0, element.begin).find_last_not_of(kBlanks) + 1;
@@ -327,10 +320,9 @@ Result<std::string> remove_import(std::string_view text,
     if (parse_literal(expected[at]) == pattern) index = at;
   }
   if (!imports || !index) {
-    return std::unexpected(
-        Error{.code = ErrorCode::not_found,
-              .message = "'imports' has no element '" + std::string(pattern) + "'",
-              .where = std::string(file)});
+    return std::unexpected(Error{.code = ErrorCode::not_found,
+                                 .message = "'imports' has no element '" + std::string(pattern) + "'",
+                                 .where = std::string(file)});
   }
   if (line_was_ours && expected.size() == 1) {
     if (const auto line = own_imports_line(text, *imports)) {
@@ -338,13 +330,11 @@ Result<std::string> remove_import(std::string_view text,
     }
   }
   expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(*index));
-  return checked(
-      text, *root, edited(text, cut_element(text, *imports, *index)), expected, file, dialect);
+  return checked(text, *root, edited(text, cut_element(text, *imports, *index)), expected, file, dialect);
 }
 
 std::string new_root(int version, std::string_view pattern) {
-  return "version = " + std::to_string(version) + "\nimports = [" + make_literal(pattern, '"') +
-         "]\n";
+  return "version = " + std::to_string(version) + "\nimports = [" + make_literal(pattern, '"') + "]\n";
 }
 
 }  // namespace ctkit::engine::containerd

@@ -67,24 +67,21 @@ void add_refusal(LintView& view, const Error& refusal, const std::string& missin
     view.add(RuleId::missing_import,
              place,
              refusal.message + ", and " + view.release() + " does not start without it",
-             wildcard ? "only a `*` makes an import a pattern: `?` and `[…]` alone name one file"
-                      : refusal.hint);
+             wildcard ? "only a `*` makes an import a pattern: `?` and `[…]` alone name one file" : refusal.hint);
     return;
   }
   if (place.file && is_stray(*place.file)) {
-    view.add(
-        RuleId::stray_file,
-        Severity::error,
-        place,
-        "a backup or temporary file that the imports catch stops the daemon: " + refusal.message,
-        "move it out of the folder, or import only '*.toml'");
+    view.add(RuleId::stray_file,
+             Severity::error,
+             place,
+             "a backup or temporary file that the imports catch stops the daemon: " + refusal.message,
+             "move it out of the folder, or import only '*.toml'");
     return;
   }
   const bool crashes = refusal.code == ErrorCode::daemon_crashes;
   view.add(RuleId::daemon_refuses,
            place,
-           view.release() + (crashes ? " crashes on this configuration: " : " refuses to start: ") +
-               refusal.message,
+           view.release() + (crashes ? " crashes on this configuration: " : " refuses to start: ") + refusal.message,
            hint_of(view, refusal));
 }
 
@@ -130,8 +127,7 @@ void LintView::add(RuleId rule, Origin origin, std::string message, std::string 
   add(rule, rule_of(rule).severity, std::move(origin), std::move(message), std::move(hint));
 }
 
-void LintView::add(
-    RuleId rule, Severity severity, Origin origin, std::string message, std::string hint) {
+void LintView::add(RuleId rule, Severity severity, Origin origin, std::string message, std::string hint) {
   findings.push_back({.rule = rule,
                       .severity = severity,
                       .message = std::move(message),
@@ -158,12 +154,7 @@ std::vector<Finding> lint(const Daemon& daemon,
   } else {
     lint_refused(view, effective.error());
   }
-  std::ranges::stable_sort(findings, {}, [](const Finding& finding) {
-    return std::tuple(finding.origin.file ? *finding.origin.file : std::string(),
-                      finding.origin.line,
-                      finding.rule,
-                      finding.origin.column);
-  });
+  sort_by_place(findings);
   return findings;
 }
 

@@ -9,6 +9,7 @@
 #include "engine/containerd/handlers.h"
 #include "engine/containerd/imports_edit.h"
 #include "engine/containerd/lint_parts.h"
+#include "engine/letter_case.h"
 #include "engine/overlay.h"
 
 namespace ctkit::engine::containerd {
@@ -34,8 +35,7 @@ std::vector<std::string> dormant_files(const LintView& view, bool& others_are_re
   std::set<std::string> read;
   for (const Layer& layer : view.layers)
     read.insert(absolute(view, layer.path));
-  others_are_read =
-      std::ranges::any_of(read, [&](const std::string& path) { return dir(path) == folder; });
+  others_are_read = std::ranges::any_of(read, [&](const std::string& path) { return dir(path) == folder; });
   std::vector<std::string> dormant;
   const auto names = view.files.list(folder);
   if (!names) return dormant;
@@ -71,9 +71,7 @@ bool import_usual_folder(const LintView& view,
 }
 
 /// What would go wrong if the file were read; empty: nothing, or it cannot be said.
-std::string consequence(const LintView& view,
-                        std::span<const std::string> dormant,
-                        const std::string& woken) {
+std::string consequence(const LintView& view, std::span<const std::string> dormant, const std::string& woken) {
   Overlay host(view.files);
   if (!import_usual_folder(view, dormant, woken, host)) return "";
   const auto then = effective(view.daemon, host, view.request, false);
@@ -88,8 +86,7 @@ std::string consequence(const LintView& view,
   if (!lost.empty()) return "handler " + listed(lost) + " would be lost";
   std::vector<std::string> changed;
   for (const Change& change : differences(view.effective->config, then->config)) {
-    if (change.before && !change.before->origin.built_in() &&
-        change.key.parts.front() != "imports") {
+    if (change.before && !change.before->origin.built_in() && change.key.parts.front() != "imports") {
       changed.push_back(change.key.to_string());
     }
   }
@@ -98,14 +95,8 @@ std::string consequence(const LintView& view,
 }
 
 bool is_credential(std::string_view key) {
-  constexpr std::array<std::string_view, 8> kNames = {"password",
-                                                      "passwd",
-                                                      "auth",
-                                                      "identitytoken",
-                                                      "registrytoken",
-                                                      "token",
-                                                      "secret",
-                                                      "authorization"};
+  constexpr std::array<std::string_view, 8> kNames = {
+      "password", "passwd", "auth", "identitytoken", "registrytoken", "token", "secret", "authorization"};
   return std::ranges::find(kNames, lower(key)) != kNames.end();
 }
 
@@ -131,12 +122,10 @@ bool is_secret(const KeyPath& key, const Value& value) {
 bool is_named(const LintView& view, const std::string& path) {
   return std::ranges::any_of(view.layers, [&](const Layer& layer) {
     const Value* imports = find(layer.table, "imports");
-    return imports && imports->array() &&
-           std::ranges::any_of(*imports->array(), [&](const Value& import) {
+    return imports && imports->array() && std::ranges::any_of(*imports->array(), [&](const Value& import) {
              if (!import.string()) return false;
              const std::string& text = *import.string();
-             return absolute(view, is_absolute(text) ? text : join(dir(layer.path), text)) ==
-                    absolute(view, path);
+             return absolute(view, is_absolute(text) ? text : join(dir(layer.path), text)) == absolute(view, path);
            });
   });
 }
@@ -165,12 +154,10 @@ void lint_imports(LintView& view) {
     }
     const std::string harm = ++simulated > kMostSimulated ? "" : consequence(view, dormant, path);
     if (!harm.empty()) {
-      view.add(
-          RuleId::dormant_file,
-          whole_file(path),
-          fmt::format(
-              "not read today; if '{}' were imported, as stock installers do, {}", pattern, harm),
-          "delete the file, or move it out of the folder");
+      view.add(RuleId::dormant_file,
+               whole_file(path),
+               fmt::format("not read today; if '{}' were imported, as stock installers do, {}", pattern, harm),
+               "delete the file, or move it out of the folder");
     } else if (others_are_read) {
       view.add(RuleId::dormant_file,
                Severity::note,
@@ -183,40 +170,15 @@ void lint_imports(LintView& view) {
   }
 }
 
-bool is_stray(std::string_view path) {
-  constexpr std::array<std::string_view, 17> kEndings = {"~",
-                                                         ".swp",
-                                                         ".swo",
-                                                         ".bak",
-                                                         ".backup",
-                                                         ".old",
-                                                         ".orig",
-                                                         ".save",
-                                                         ".tmp",
-                                                         ".temp",
-                                                         ".rpmsave",
-                                                         ".rpmnew",
-                                                         ".rpmorig",
-                                                         ".dpkg-old",
-                                                         ".dpkg-new",
-                                                         ".dpkg-dist",
-                                                         ".disabled"};
-  std::string name = lower(path.substr(path.rfind('/') + 1));
-  if (name.starts_with('.') || (name.starts_with('#') && name.ends_with('#'))) return true;
-  if (name.ends_with(".toml")) name.resize(name.size() - 5);
-  return std::ranges::any_of(kEndings, [&](std::string_view end) { return name.ends_with(end); });
-}
-
 void lint_stray_files(LintView& view) {
   for (const Layer& layer : view.layers) {
     if (layer.path == view.request.config_path || !is_stray(layer.path)) continue;
     if (is_named(view, layer.path)) continue;
-    view.add(
-        RuleId::stray_file,
-        whole_file(layer.path),
-        "this looks like a backup, temporary or editor's file, and a pattern among the imports "
-        "makes the daemon read it",
-        "move it out of the folder, or import only '*.toml'");
+    view.add(RuleId::stray_file,
+             whole_file(layer.path),
+             "this looks like a backup, temporary or editor's file, and a pattern among the imports "
+             "makes the daemon read it",
+             "move it out of the folder, or import only '*.toml'");
   }
 }
 
@@ -234,14 +196,12 @@ void lint_secrets(LintView& view) {
       if (!first || place < std::pair(first->line, first->column)) first = value.origin;
     });
     if (!first) continue;
-    view.add(
-        RuleId::readable_secret,
-        *first,
-        fmt::format("credentials in a file that everybody on the node can read (mode {:04o}{})",
-                    *mode->second,
-                    count > 1 ? fmt::format(", {} values", count) : std::string()),
-        fmt::format("chmod 0600 '{}', or keep them in /etc/containerd/certs.d with that mode",
-                    layer.path));
+    view.add(RuleId::readable_secret,
+             *first,
+             fmt::format("credentials in a file that everybody on the node can read (mode {:04o}{})",
+                         *mode->second,
+                         count > 1 ? fmt::format(", {} values", count) : std::string()),
+             fmt::format("chmod 0600 '{}', or keep them in /etc/containerd/certs.d with that mode", layer.path));
   }
 }
 

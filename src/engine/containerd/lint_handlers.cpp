@@ -43,22 +43,19 @@ void lint_binaries(LintView& view) {
     const std::string fault = fault_of(view, handler.binary);
     if (fault.empty()) continue;
     if (handler.is_default) {
-      view.add(
-          RuleId::default_binary_missing,
-          handler.origin,
-          fmt::format("'{}', the binary of the default runtime '{}', {}: no pod starts on this "
-                      "node, those that would install it included",
-                      handler.binary,
-                      handler.name,
-                      fault),
-          "make runc the default runtime, and let pods name this one by a RuntimeClass");
-    } else {
-      view.add(RuleId::missing_binary,
+      view.add(RuleId::default_binary_missing,
                handler.origin,
-               fmt::format("'{}', the binary of handler '{}', {}: its pods fail to start",
+               fmt::format("'{}', the binary of the default runtime '{}', {}: no pod starts on this "
+                           "node, those that would install it included",
                            handler.binary,
                            handler.name,
                            fault),
+               "make runc the default runtime, and let pods name this one by a RuntimeClass");
+    } else {
+      view.add(RuleId::missing_binary,
+               handler.origin,
+               fmt::format(
+                   "'{}', the binary of handler '{}', {}: its pods fail to start", handler.binary, handler.name, fault),
                "install it before the handler, or take the handler out");
     }
   }
@@ -74,25 +71,23 @@ void lint_runc(LintView& view, const Table& runtimes) {
       "write runtimes.runc with its runtime_type and options here too; 1.x builds the table anew, "
       "the built-in entry is gone";
   if (find(runtimes, chosen)) {
-    view.add(
-        RuleId::no_runc,
-        Severity::note,
-        where->origin,
-        fmt::format("the handlers here are all there are: runc is not one of them; '{}' is the "
-                    "default runtime",
-                    chosen),
-        hint);
+    view.add(RuleId::no_runc,
+             Severity::note,
+             where->origin,
+             fmt::format("the handlers here are all there are: runc is not one of them; '{}' is the "
+                         "default runtime",
+                         chosen),
+             hint);
     return;
   }
   for (const std::string& reason : view.effective->not_serving) {
     if (reason.contains("default runtime 'runc'")) view.explained.insert(reason);
   }
-  view.add(
-      RuleId::no_runc,
-      where->origin,
-      "the handlers here are all there are, and runc, the default runtime, is not one of them: "
-      "the CRI plugin does not load",
-      hint);
+  view.add(RuleId::no_runc,
+           where->origin,
+           "the handlers here are all there are, and runc, the default runtime, is not one of them: "
+           "the CRI plugin does not load",
+           hint);
 }
 
 void lint_types(LintView& view, const Table& runtimes) {
@@ -100,13 +95,12 @@ void lint_types(LintView& view, const Table& runtimes) {
     if (!handler.table() || handler.origin.built_in()) continue;
     const Value* type = find(*handler.table(), "runtime_type");
     if (type && type->string() && !type->string()->empty()) continue;
-    view.add(
-        RuleId::untyped_handler,
-        handler.origin,
-        fmt::format("handler '{}' has no runtime_type: its pods fail with \"container.Runtime.Name "
-                    "must be set\"",
-                    name),
-        "write runtime_type = \"io.containerd.runc.v2\"; an entry of a file starts empty");
+    view.add(RuleId::untyped_handler,
+             handler.origin,
+             fmt::format("handler '{}' has no runtime_type: its pods fail with \"container.Runtime.Name "
+                         "must be set\"",
+                         name),
+             "write runtime_type = \"io.containerd.runc.v2\"; an entry of a file starts empty");
   }
 }
 
@@ -137,16 +131,15 @@ void lint_cgroups(LintView& view, const Table& runtimes) {
     if (name == "runc" || !handler.table() || !is_runc_type(*handler.table())) continue;
     const CgroupDriver driver = cgroup_driver(handler);
     if (driver.systemd == expected.systemd || driver.origin.built_in()) continue;
-    view.add(
-        RuleId::cgroup_driver_differs,
-        driver.origin,
-        fmt::format("handler '{}' has SystemdCgroup = {}, and runc {} ({}): the kubelet uses one "
-                    "driver for all pods, those of the other die after seconds",
-                    name,
-                    driver.systemd,
-                    expected.systemd,
-                    expected.origin.to_string()),
-        fmt::format("write SystemdCgroup = {} into the handler's options", expected.systemd));
+    view.add(RuleId::cgroup_driver_differs,
+             driver.origin,
+             fmt::format("handler '{}' has SystemdCgroup = {}, and runc {} ({}): the kubelet uses one "
+                         "driver for all pods, those of the other die after seconds",
+                         name,
+                         driver.systemd,
+                         expected.systemd,
+                         expected.origin.to_string()),
+             fmt::format("write SystemdCgroup = {} into the handler's options", expected.systemd));
   }
 }
 
@@ -169,8 +162,7 @@ Origin place_in(const LintView& view, std::string_view reason) {
 
 bool is_timeout(const LintView& view, const Origin& origin) {
   const Value* timeouts = find(view.effective->config, "timeouts");
-  return timeouts && timeouts->table() &&
-         std::ranges::any_of(*timeouts->table(), [&](const auto& entry) {
+  return timeouts && timeouts->table() && std::ranges::any_of(*timeouts->table(), [&](const auto& entry) {
            return !entry.second.origin.built_in() && entry.second.origin == origin;
          });
 }
@@ -237,8 +229,7 @@ void lint_cdi(LintView& view) {
   const Value* on = value_at(view.effective->config, section.child("enable_cdi"));
   if (on && on->boolean() && *on->boolean()) return;
   if (!on && !view.one()) return;
-  const auto spec =
-      cdi_spec(view, value_at(view.effective->config, section.child("cdi_spec_dirs")));
+  const auto spec = cdi_spec(view, value_at(view.effective->config, section.child("cdi_spec_dirs")));
   if (!on) {
     // 1.5 and 1.6 have no such key and say nothing of it.
     for (const Event& event : view.effective->events) {
@@ -254,24 +245,18 @@ void lint_cdi(LintView& view) {
   if (!spec && !handler) return;
   Origin place = on && !on->origin.built_in() ? on->origin : handler ? handler->origin : Origin{};
   if (place.built_in()) place = parse_place(*spec);
-  const std::string why = on ? fmt::format("enable_cdi is {}off in {}",
-                                           on->origin.built_in() ? "by default " : "",
-                                           view.release())
-                             : view.release() + " has no CDI";
-  view.add(
-      RuleId::cdi_off,
-      spec ? Severity::warning : Severity::note,
-      place,
-      spec ? fmt::format(
-                 "'{}' describes CDI devices, but {}: pods that ask for them get none or fail",
-                 *spec,
-                 why)
-           : fmt::format("handler '{}' is there, but {}: CDI devices that a device plugin names in "
-                         "the CRI request are not injected",
-                         handler->name,
-                         why),
-      on ? fmt::format("enable_cdi = true in [plugins.\"{}\"]", id)
-         : "containerd 1.7 and later have it");
+  const std::string why =
+      on ? fmt::format("enable_cdi is {}off in {}", on->origin.built_in() ? "by default " : "", view.release())
+         : view.release() + " has no CDI";
+  view.add(RuleId::cdi_off,
+           spec ? Severity::warning : Severity::note,
+           place,
+           spec ? fmt::format("'{}' describes CDI devices, but {}: pods that ask for them get none or fail", *spec, why)
+                : fmt::format("handler '{}' is there, but {}: CDI devices that a device plugin names in "
+                              "the CRI request are not injected",
+                              handler->name,
+                              why),
+           on ? fmt::format("enable_cdi = true in [plugins.\"{}\"]", id) : "containerd 1.7 and later have it");
 }
 
 }  // namespace ctkit::engine::containerd

@@ -5,10 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "engine/go_duration.h"
 #include "engine/containerd/handlers.h"
 #include "engine/containerd/lint_parts.h"
 #include "engine/containerd/merge.h"
+#include "engine/go_duration.h"
+#include "engine/letter_case.h"
 
 namespace ctkit::engine::containerd {
 
@@ -69,9 +70,8 @@ std::string other_place(const std::vector<std::string>& parts) {
                                                           "image_pull_progress_timeout"};
   const bool image = std::ranges::find(kImageKeys, parts.back()) != kImageKeys.end();
   if (!image) return "";
-  return fmt::format("it belongs to [plugins.\"{}\"]{}",
-                     kImages,
-                     parts.back() == "sandbox_image" ? ", as pinned_images.sandbox" : "");
+  return fmt::format(
+      "it belongs to [plugins.\"{}\"]{}", kImages, parts.back() == "sandbox_image" ? ", as pinned_images.sandbox" : "");
 }
 
 /// Names below a struct, and free-form options, are read ignoring case; a map's keys are not.
@@ -90,34 +90,26 @@ const Type* member_type(const Type& type, std::string_view key) {
   return nullptr;
 }
 
-void spellings_below(LintView& view,
-                     const Table& table,
-                     const Type* type,
-                     const KeyPath& path,
-                     std::set<Place>& seen) {
+void spellings_below(LintView& view, const Table& table, const Type* type, const KeyPath& path, std::set<Place>& seen) {
   if (!type) return;
   std::map<std::string, const Table::value_type*> first;
   for (const auto& entry : table) {
     const auto& [key, value] = entry;
-    if (value.table())
-      spellings_below(view, *value.table(), member_type(*type, key), path.child(key), seen);
+    if (value.table()) spellings_below(view, *value.table(), member_type(*type, key), path.child(key), seen);
     if (!ignores_case(type)) continue;
     const auto [other, fresh] = first.try_emplace(lower(key), &entry);
     if (fresh) continue;
     const Value& earlier = other->second->second;
-    if (value.origin.built_in() || earlier.origin.built_in() ||
-        !seen.insert(place_of(value.origin)).second)
-      continue;
-    view.add(
-        RuleId::two_spellings,
-        value.origin,
-        fmt::format("'{}' and '{}' ({}) in '{}' are one option to the daemon and its shim, and "
-                    "which of them counts differs between releases",
-                    key,
-                    other->second->first,
-                    earlier.origin.to_string(),
-                    path.to_string()),
-        "keep one of them, in the spelling of `containerd config default`");
+    if (value.origin.built_in() || earlier.origin.built_in() || !seen.insert(place_of(value.origin)).second) continue;
+    view.add(RuleId::two_spellings,
+             value.origin,
+             fmt::format("'{}' and '{}' ({}) in '{}' are one option to the daemon and its shim, and "
+                         "which of them counts differs between releases",
+                         key,
+                         other->second->first,
+                         earlier.origin.to_string(),
+                         path.to_string()),
+             "keep one of them, in the spelling of `containerd config default`");
   }
 }
 
@@ -152,8 +144,7 @@ void lint_unread_keys(LintView& view) {
     groups[{*event->value.origin.file, parent_of(event->key)}].push_back(event);
   }
   for (auto& [group, events] : groups) {
-    std::ranges::stable_sort(
-        events, {}, [](const Event* event) { return place_of(event->value.origin); });
+    std::ranges::stable_sort(events, {}, [](const Event* event) { return place_of(event->value.origin); });
     std::vector<std::string> names;
     std::set<std::string> seen;
     for (const Event* event : events) {
@@ -162,8 +153,7 @@ void lint_unread_keys(LintView& view) {
     }
     const std::string table = group.second.to_string();
     const std::string place = other_place(events.front()->key.parts);
-    const bool harmless =
-        std::ranges::all_of(events, [](const Event* event) { return is_zero(event->value); });
+    const bool harmless = std::ranges::all_of(events, [](const Event* event) { return is_zero(event->value); });
     view.add(RuleId::unread_key,
              harmless ? Severity::note : Severity::warning,
              events.front()->value.origin,
@@ -188,8 +178,7 @@ void lint_lost_in_migration(LintView& view) {
         accounted.insert(place_of(item.origin));
     }
   };
-  each_leaf(
-      view.effective->config, {}, [&](const KeyPath&, const Value& value) { account(value); });
+  each_leaf(view.effective->config, {}, [&](const KeyPath&, const Value& value) { account(value); });
   for (const Event& event : view.effective->events) {
     if (event.kind != Event::Kind::moved) account(event.value);
   }
@@ -199,8 +188,7 @@ void lint_lost_in_migration(LintView& view) {
     if (!plugins) continue;
     for (const auto& [id, section] : *plugins) {
       if (!section.table() || !reads_plugin(view, layer, id)) continue;
-      const bool off = disabled && disabled->array() &&
-                       std::ranges::any_of(*disabled->array(), [&](const Value& name) {
+      const bool off = disabled && disabled->array() && std::ranges::any_of(*disabled->array(), [&](const Value& name) {
                          return name.string() && *name.string() == id;
                        });
       if (off) continue;
@@ -209,9 +197,7 @@ void lint_lost_in_migration(LintView& view) {
         view.add(
             RuleId::lost_in_migration,
             value.origin,
-            fmt::format("{} drops '{}' while it migrates the file, without a word",
-                        view.release(),
-                        key.to_string()),
+            fmt::format("{} drops '{}' while it migrates the file, without a word", view.release(), key.to_string()),
             fmt::format("write the file for version {}: `containerd config migrate` loses it too",
                         view.regime().schema_version));
       });
@@ -245,33 +231,27 @@ void lint_durations(LintView& view) {
       if (!value.string() || value.origin.built_in() || parse_duration(*value.string())) continue;
       view.add(RuleId::bad_duration,
                value.origin,
-               fmt::format("timeout '{}' is no duration: '{}', and the daemon does not start",
-                           name,
-                           *value.string()),
+               fmt::format("timeout '{}' is no duration: '{}', and the daemon does not start", name, *value.string()),
                "a number with a unit, such as \"10s\"");
     }
   }
   // containerd: ValidatePluginConfig (1.x), ValidateImageConfig, ValidateRuntimeConfig,
   // ValidateServerConfig (2.x)
-  const std::array values = {
-      std::pair("stream_idle_timeout", at(config, {kCri, "stream_idle_timeout"})),
-      std::pair("image_pull_progress_timeout",
-                at(config, {view.one() ? kCri : kImages, "image_pull_progress_timeout"})),
-      std::pair("drain_exec_sync_io_timeout",
-                at(config, {view.one() ? kCri : kRuntime, "drain_exec_sync_io_timeout"}))};
+  const std::array values = {std::pair("stream_idle_timeout", at(config, {kCri, "stream_idle_timeout"})),
+                             std::pair("image_pull_progress_timeout",
+                                       at(config, {view.one() ? kCri : kImages, "image_pull_progress_timeout"})),
+                             std::pair("drain_exec_sync_io_timeout",
+                                       at(config, {view.one() ? kCri : kRuntime, "drain_exec_sync_io_timeout"}))};
   for (const auto& [name, value] : values) {
-    if (!value || !value->string() || value->string()->empty() || value->origin.built_in())
-      continue;
+    if (!value || !value->string() || value->string()->empty() || value->origin.built_in()) continue;
     if (parse_duration(*value->string())) continue;
     for (const std::string& reason : config.not_serving) {
       if (reason.contains(name)) view.explained.insert(reason);
     }
-    view.add(
-        RuleId::bad_duration,
-        value->origin,
-        fmt::format(
-            "'{}' is no duration: '{}', and the CRI plugin does not load", name, *value->string()),
-        "a number with a unit, such as \"10s\"");
+    view.add(RuleId::bad_duration,
+             value->origin,
+             fmt::format("'{}' is no duration: '{}', and the CRI plugin does not load", name, *value->string()),
+             "a number with a unit, such as \"10s\"");
   }
 }
 

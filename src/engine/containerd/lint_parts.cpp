@@ -7,18 +7,6 @@
 
 namespace ctkit::engine::containerd {
 
-Place place_of(const Origin& origin) {
-  return {origin.file ? *origin.file : std::string(), origin.line, origin.column};
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 const Value* value_at(const Table& table, const KeyPath& key) {
   const Table* at = &table;
   const Value* value = nullptr;
@@ -102,8 +90,7 @@ std::string summary(const std::vector<const Event*>& events, const KeyPath& pref
     if (fresh) order.push_back(name);
     if (event->value.origin.line < item->second.line) item->second = event->value.origin;
   }
-  std::ranges::stable_sort(
-      order, {}, [](const std::string& name) { return name.contains("runtimes.") ? 0 : 1; });
+  std::ranges::stable_sort(order, {}, [](const std::string& name) { return name.contains("runtimes.") ? 0 : 1; });
   for (std::string& name : order)
     name += " (" + items[name].to_string() + ")";
   return listed(order);

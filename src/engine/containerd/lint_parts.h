@@ -23,18 +23,14 @@ struct LintView {
   const LoadRequest& request;
   const FileReader& files;
   const FileModes& modes;
-  std::span<const Layer>
-      layers;  ///< also where the daemon refuses, as far as the files can be read
+  std::span<const Layer> layers;     ///< also where the daemon refuses, as far as the files can be read
   const EffectiveConfig* effective;  ///< null: the daemon refuses
   std::vector<Finding>& findings;
-  std::set<std::string> explained =
-      {};  ///< reasons of `not_serving` that a more telling rule has named
+  std::set<std::string> explained = {};  ///< reasons of `not_serving` that a more telling rule has named
 
   [[nodiscard]] const Regime& regime() const { return daemon.known.regime; }
   [[nodiscard]] bool one() const { return regime().decoding == Decoding::go_toml_1; }
-  [[nodiscard]] std::string release() const {
-    return "containerd " + daemon.known.release.to_string();
-  }
+  [[nodiscard]] std::string release() const { return "containerd " + daemon.known.release.to_string(); }
 
   /// With the rule's usual severity.
   void add(RuleId rule, Origin origin, std::string message, std::string hint);
@@ -46,7 +42,6 @@ void lint_imports(LintView& view);
 void lint_stray_files(LintView& view);
 void lint_secrets(LintView& view);
 /// Whether a backup or a temporary file has this name.
-bool is_stray(std::string_view path);
 
 // lint_sections.cpp: what one file does to others.
 void lint_erasers(LintView& view);
@@ -68,20 +63,11 @@ void lint_handlers(LintView& view);
 void lint_service(LintView& view);
 void lint_cdi(LintView& view);
 
-/// A place that can be looked up.
-using Place = std::tuple<std::string, std::uint32_t, std::uint32_t>;
-Place place_of(const Origin& origin);
-
-/// ASCII letters only.
-std::string lower(std::string_view text);
-
 /// The value at the key, or null.
 const Value* value_at(const Table& table, const KeyPath& key);
 
 /// Calls `visit` for each value below that is no table, arrays whole.
-void each_leaf(const Table& table,
-               const KeyPath& path,
-               const std::function<void(const KeyPath&, const Value&)>& visit);
+void each_leaf(const Table& table, const KeyPath& path, const std::function<void(const KeyPath&, const Value&)>& visit);
 
 /// `one`, `one and two`, `one, two and 3 more`.
 std::string listed(std::span<const std::string> items, std::size_t most = 4);
@@ -111,8 +97,7 @@ const Table* plugins_of(const Layer& layer);
 
 /// Unread values, less those that other rules explain better; in the order of the events.
 struct UnreadValues {
-  std::vector<const Event*> version =
-      {};  ///< an old-id section that a later file's version keeps from being migrated
+  std::vector<const Event*> version = {};  ///< an old-id section that a later file's version keeps from being migrated
   std::vector<const Event*> registry = {};
   std::vector<const Event*> other_id = {};  ///< in a CRI section of another release
   std::vector<const Event*> rest = {};

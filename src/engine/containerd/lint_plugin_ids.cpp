@@ -29,9 +29,8 @@ bool has_plugin(const LintView& view, std::string_view id) {
 
 bool has_short_name(const LintView& view, std::string_view name) {
   const std::string end = "." + std::string(name);
-  return !name.contains('.') &&
-         std::ranges::any_of(view.daemon.known.schema->plugins,
-                             [&](const PluginType& plugin) { return plugin.id.ends_with(end); });
+  return !name.contains('.') && std::ranges::any_of(view.daemon.known.schema->plugins,
+                                                    [&](const PluginType& plugin) { return plugin.id.ends_with(end); });
 }
 
 /// The version that the files come to where it only picks the names (1.x).
@@ -56,8 +55,7 @@ bool fills(const Layer& layer, std::string_view id) {
 
 const Layer* first_with(const LintView& view, std::initializer_list<std::string_view> ids) {
   for (const Layer& layer : view.layers) {
-    if (std::ranges::any_of(ids, [&](std::string_view id) { return fills(layer, id); }))
-      return &layer;
+    if (std::ranges::any_of(ids, [&](std::string_view id) { return fills(layer, id); })) return &layer;
   }
   return nullptr;
 }
@@ -85,14 +83,9 @@ void lint_both_ids(LintView& view) {
       blocked.push_back(&event);
     }
   }
-  const std::string both =
-      fmt::format("the old plugin id {} is in use here and the new ones {} and {} in '{}'",
-                  kCri,
-                  kRuntime,
-                  kImages,
-                  fresh->path);
-  const std::string hint =
-      "write all files for one version: 3 and the new ids, or 2 and the old one";
+  const std::string both = fmt::format(
+      "the old plugin id {} is in use here and the new ones {} and {} in '{}'", kCri, kRuntime, kImages, fresh->path);
+  const std::string hint = "write all files for one version: 3 and the new ids, or 2 and the old one";
   const Origin place = section_origin(*old, {kCri, "cri"});
   if (blocked.empty()) {
     view.add(RuleId::both_plugin_ids, Severity::note, place, both, hint);
@@ -140,38 +133,28 @@ void lint_section(LintView& view, const Layer& layer, const std::string& id, con
   }
   view.add(RuleId::other_plugin_id,
            section.origin,
-           fmt::format("{} does not read '{}': {}; {} here without effect",
-                       view.release(),
-                       name,
-                       why,
-                       settings(count)),
+           fmt::format("{} does not read '{}': {}; {} here without effect", view.release(), name, why, settings(count)),
            hint);
 }
 
 /// Values under the old id that 2.x leaves where they are, one finding a file.
-void lint_unmigrated(LintView& view,
-                     const std::vector<const Event*>& events,
-                     RuleId rule,
-                     std::string_view what) {
+void lint_unmigrated(LintView& view, const std::vector<const Event*>& events, RuleId rule, std::string_view what) {
   std::map<std::string, std::vector<const Event*>> files;
   for (const Event* event : events) {
     if (event->value.origin.file) files[*event->value.origin.file].push_back(event);
   }
   for (const auto& [path, group] : files) {
-    const Event* first = *std::ranges::min_element(group, {}, [](const Event* event) {
-      return std::pair(event->value.origin.line, event->value.origin.column);
-    });
+    const Event* first = *std::ranges::min_element(
+        group, {}, [](const Event* event) { return std::pair(event->value.origin.line, event->value.origin.column); });
     const Layer* layer = layer_of(view, first->value.origin);
     const KeyPath section{{"plugins", first->key.parts.at(1)}};
     std::string why;
     std::string hint;
     if (section.parts[1] != kCri) {
-      why = fmt::format("the registry belongs to '{}'",
-                        KeyPath{{"plugins", std::string(kImages)}}.to_string());
+      why = fmt::format("the registry belongs to '{}'", KeyPath{{"plugins", std::string(kImages)}}.to_string());
       hint = fmt::format("move it to [plugins.\"{}\".registry]", kImages);
     } else if (layer && layer->schema_version >= 3) {
-      why = fmt::format("in a file of version {} nothing is migrated from the old id",
-                        layer->schema_version);
+      why = fmt::format("in a file of version {} nothing is migrated from the old id", layer->schema_version);
       hint = fmt::format("move it to [plugins.\"{}\"] or [plugins.\"{}\"]", kImages, kRuntime);
     } else if (layer && layer->schema_version == 2) {
       why = "another file's version keeps it from being migrated";
@@ -203,8 +186,8 @@ bool reads_plugin(const LintView& view, const Layer& layer, std::string_view id)
     return short_names ? has_short_name(view, id) : has_plugin(view, id);
   }
   if (!id.contains('.')) return layer.schema_version < 2;
-  return id == kCri || id == "io.containerd.monitor.v1.cgroups" ||
-         id == "io.containerd.internal.v1.restart" || has_plugin(view, id);
+  return id == kCri || id == "io.containerd.monitor.v1.cgroups" || id == "io.containerd.internal.v1.restart" ||
+         has_plugin(view, id);
 }
 
 const Layer* migration_stopper(const LintView& view) {
@@ -232,8 +215,7 @@ UnreadValues unread_values(const LintView& view) {
       result.rest.push_back(&event);
       continue;
     }
-    if (!reads_plugin(view, *layer, parts[1]) && parts[1] != kRuntime && parts[1] != kImages)
-      continue;
+    if (!reads_plugin(view, *layer, parts[1]) && parts[1] != kRuntime && parts[1] != kImages) continue;
     if (view.one() && (parts[1] == kRuntime || parts[1] == kImages)) continue;
     if (view.one() && (parts[2] == "enable_cdi" || parts[2] == "cdi_spec_dirs")) continue;
     const bool old = !view.one() && parts[1] == kCri;

@@ -21,15 +21,15 @@ const Type* cri_type(const LintView& view, std::string_view id) {
     if (!last) return nullptr;
     schema = last->schema;
   }
-  const auto plugin = std::ranges::find(
-      schema->plugins, old ? kCri : id, [](const PluginType& item) { return item.id; });
+  const auto plugin =
+      std::ranges::find(schema->plugins, old ? kCri : id, [](const PluginType& item) { return item.id; });
   return plugin == schema->plugins.end() ? nullptr : plugin->type;
 }
 
 /// Whether a section names so many members that nobody wrote them by hand.
 bool is_whole_copy(const Table& section, const Type& type) {
-  const auto named = std::ranges::count_if(
-      type.fields, [&](const Type& field) { return find(section, field.name) != nullptr; });
+  const auto named =
+      std::ranges::count_if(type.fields, [&](const Type& field) { return find(section, field.name) != nullptr; });
   return named * 4 >= static_cast<long>(type.fields.size()) * 3;
 }
 
@@ -48,8 +48,7 @@ void lint_erasers(LintView& view) {
   using Eraser = std::tuple<std::string, std::uint32_t, KeyPath>;
   std::map<Eraser, std::vector<const Event*>> erasers;
   for (const Event& event : view.effective->events) {
-    if (!is_lost(event, *view.effective) || event.by.built_in() || !event.value.origin.file)
-      continue;
+    if (!is_lost(event, *view.effective) || event.by.built_in() || !event.value.origin.file) continue;
     if (*event.by.file == *event.value.origin.file) continue;
     const bool plugin = event.key.parts.front() == "plugins" && event.key.parts.size() > 2;
     if (plugin && view.regime().keyed_plugins) continue;
@@ -78,13 +77,12 @@ void lint_versions(LintView& view) {
   for (const Layer& layer : view.layers) {
     if (first == 0) first = layer.schema_version;
     if (layer.schema_version <= first) continue;
-    const std::string above =
-        fmt::format("version {} is above the top-level config's {}", layer.schema_version, first);
-    const std::string hint = fmt::format(
-        "write version = {} and that version's plugin ids here, or bring '{}' to version {}",
-        first,
-        root->path,
-        layer.schema_version);
+    const std::string above = fmt::format("version {} is above the top-level config's {}", layer.schema_version, first);
+    const std::string hint =
+        fmt::format("write version = {} and that version's plugin ids here, or bring '{}' to version {}",
+                    first,
+                    root->path,
+                    layer.schema_version);
     if (view.regime().root_caps_version) {
       view.add(RuleId::version_above_root,
                layer.version_origin,
@@ -105,8 +103,7 @@ void lint_versions(LintView& view) {
       return;
     }
     if (&layer == stopper || !stopper) {
-      if (layer.schema_version > view.regime().schema_version && view.regime().rejects_newer)
-        return;
+      if (layer.schema_version > view.regime().schema_version && view.regime().rejects_newer) return;
       view.add(RuleId::version_above_root,
                Severity::note,
                layer.version_origin,
@@ -124,23 +121,17 @@ void lint_frozen_copies(LintView& view) {
     for (const std::string_view id : {std::string_view("cri"), kCri, kRuntime}) {
       const Value* section = find(*plugins, id);
       const Type* type = cri_type(view, id);
-      if (!section || !section->table() || !type || !is_whole_copy(*section->table(), *type))
-        continue;
+      if (!section || !section->table() || !type || !is_whole_copy(*section->table(), *type)) continue;
       const bool own =
-          view.one() ||
-          id == kRuntime;  // 2.x has other built-in values than the release it was copied from
+          view.one() || id == kRuntime;  // 2.x has other built-in values than the release it was copied from
       const std::size_t repeated =
-          own ? equal_leaves(*section->table(),
-                             built_in_section(view.daemon, id == "cri" ? kCri : id))
-              : 0;
-      view.add(
-          RuleId::frozen_copy,
-          section->origin,
-          fmt::format(
-              "this drop-in repeats the whole CRI configuration{}: what earlier files or a "
-              "newer containerd say to it has no effect any more",
-              repeated == 0 ? std::string() : fmt::format(", {} as built in", settings(repeated))),
-          "keep only what this file is for; `ctkit plan` writes such a drop-in");
+          own ? equal_leaves(*section->table(), built_in_section(view.daemon, id == "cri" ? kCri : id)) : 0;
+      view.add(RuleId::frozen_copy,
+               section->origin,
+               fmt::format("this drop-in repeats the whole CRI configuration{}: what earlier files or a "
+                           "newer containerd say to it has no effect any more",
+                           repeated == 0 ? std::string() : fmt::format(", {} as built in", settings(repeated))),
+               "keep only what this file is for; `ctkit plan` writes such a drop-in");
     }
   }
 }

@@ -23,8 +23,7 @@ struct Pending {
 
 class Loader {
  public:
-  Loader(const FileReader& files, const LoadRequest& request, const Known& known,
-         const Transcript& transcript)
+  Loader(const FileReader& files, const LoadRequest& request, const Known& known, const Transcript& transcript)
       : files_(files), request_(request), known_(known), transcript_(transcript) {}
 
   Result<Loaded> run() {
@@ -48,7 +47,8 @@ class Loader {
       if (!file) return std::unexpected(file.error());
       auto imports = resolve(*file);
       if (!imports) return std::unexpected(imports.error());
-      for (Pending& import : *imports) pending.push_back(std::move(import));
+      for (Pending& import : *imports)
+        pending.push_back(std::move(import));
       loaded.files.push_back(*std::move(file));
     }
     return loaded;
@@ -63,9 +63,9 @@ class Loader {
   Result<void> missing(const Pending& file, const Error& error, Loaded& loaded) const {
     const bool two = known_.regime.decoding == Decoding::go_toml_2;
     if (error.code == ErrorCode::is_directory) {
-      return std::unexpected(
-          refusal(file, "'" + file.path + "' is a directory",
-                  "containerd refuses a folder among its imports; move it out of the pattern"));
+      return std::unexpected(refusal(file,
+                                     "'" + file.path + "' is a directory",
+                                     "containerd refuses a folder among its imports; move it out of the pattern"));
     }
     if (error.code == ErrorCode::unreadable) {
       return std::unexpected(refusal(file, "'" + file.path + "': " + error.message, error.hint));
@@ -76,11 +76,12 @@ class Loader {
       loaded.stopped_early = true;
       return {};
     }
-    return std::unexpected(refusal(
-        file, "'" + file.path + "' does not exist",
-        two ? "containerd will not start, though its `config dump` says nothing; create the file, or import it "
-              "by a pattern with `*`"
-            : "create the file, or import it by a pattern with `*`"));
+    return std::unexpected(
+        refusal(file,
+                "'" + file.path + "' does not exist",
+                two ? "containerd will not start, though its `config dump` says nothing; create the file, or import it "
+                      "by a pattern with `*`"
+                    : "create the file, or import it by a pattern with `*`"));
   }
 
   Result<void> missing_top(Loaded& loaded) const {
@@ -92,11 +93,10 @@ class Loader {
                                    .where = request_.config_path,
                                    .hint = "create it, or give another one with --config"});
     }
-    loaded.diagnostics.push_back(
-        {.severity = Severity::note,
-         .message = "'" + request_.config_path +
-                    "' does not exist: containerd runs on its built-in defaults" +
-                    (two ? "" : ", and its `config dump` fails")});
+    loaded.diagnostics.push_back({.severity = Severity::note,
+                                  .message = "'" + request_.config_path +
+                                             "' does not exist: containerd runs on its built-in defaults" +
+                                             (two ? "" : ", and its `config dump` fails")});
     return {};
   }
 
@@ -107,8 +107,7 @@ class Loader {
             .hint = std::move(hint)};
   }
 
-  Result<LoadedFile> read(const std::string& path, const std::string& text,
-                          Diagnostics& diagnostics) const {
+  Result<LoadedFile> read(const std::string& path, const std::string& text, Diagnostics& diagnostics) const {
     auto table = read_toml(text, path, *known_.regime.dialect, [&](std::span<const std::string> key) {
       return has_place(*known_.schema->top, key);
     });
@@ -118,10 +117,8 @@ class Loader {
     Slot config = zero(*known_.schema->top);
     const Value whole{.data = *std::move(table),
                       .origin = {.file = std::make_shared<const std::string>(path), .line = 1}};
-    const DecodeContext context{.regime = &known_.regime,
-                                .transcript = &transcript_,
-                                .diagnostics = &diagnostics,
-                                .in_file_order = true};
+    const DecodeContext context{
+        .regime = &known_.regime, .transcript = &transcript_, .diagnostics = &diagnostics, .in_file_order = true};
     if (auto done = decode(*known_.schema->top, whole, config, {}, context); !done) {
       return std::unexpected(done.error());
     }
@@ -135,17 +132,18 @@ class Loader {
     return file;
   }
 
-  /// containerd 1.x services/server/config Config: `plugins` is a map[string]toml.Tree, so that nothing but tables fits in.
+  /// containerd 1.x services/server/config Config: `plugins` is a map[string]toml.Tree, so that nothing but tables fits
+  /// in.
   [[nodiscard]] Result<void> check_sections(const Table& config) const {
     const Value* plugins = find(config, "plugins");
     if (known_.regime.decoding != Decoding::go_toml_1 || !plugins || !plugins->table()) return {};
     for (const auto& [name, section] : *plugins->table()) {
       if (section.table()) continue;
       const KeyPath key{{"plugins", name}};
-      return std::unexpected(Error{.code = ErrorCode::daemon_refuses,
-                                   .message = "'" + key.to_string() + "' wants a table, not " +
-                                              std::string(type_name(section)),
-                                   .where = section.origin.to_string()});
+      return std::unexpected(
+          Error{.code = ErrorCode::daemon_refuses,
+                .message = "'" + key.to_string() + "' wants a table, not " + std::string(type_name(section)),
+                .where = section.origin.to_string()});
     }
     return {};
   }
@@ -172,7 +170,8 @@ class Loader {
                                      .message = "'" + path + "' is no pattern: " + matches.error().message,
                                      .where = import.origin.to_string()});
       }
-      for (std::string& match : *matches) found.push_back({std::move(match), import.origin});
+      for (std::string& match : *matches)
+        found.push_back({std::move(match), import.origin});
     }
     return found;
   }
@@ -185,7 +184,9 @@ class Loader {
 
 }  // namespace
 
-Result<Loaded> load(const FileReader& files, const LoadRequest& request, const Known& known,
+Result<Loaded> load(const FileReader& files,
+                    const LoadRequest& request,
+                    const Known& known,
                     const Transcript& transcript) {
   return Loader(files, request, known, transcript).run();
 }

@@ -31,14 +31,17 @@ struct Loaded {
   Diagnostics diagnostics = {};
 };
 
-/// Reads the top-level config and what it imports, breadth first, each path once. containerd: LoadConfig, loadConfigFile,
-/// resolveImports in services/server/config (1.x) and cmd/containerd/server/config (2.x).
+/// Reads the top-level config and what it imports, breadth first, each path once. containerd: LoadConfig,
+/// loadConfigFile, resolveImports in services/server/config (1.x) and cmd/containerd/server/config (2.x).
 ///
 /// 1. A path is known by its spelling: another spelling or a link is another file.
-/// 2. Only a `*` makes an import a pattern; it is globbed as Go does. With globs_from_importer it is cleaned and joined to
+/// 2. Only a `*` makes an import a pattern; it is globbed as Go does. With globs_from_importer it is cleaned and joined
+/// to
 ///    the importing file's folder first, else a pattern is taken as it stands, from the working folder.
 /// 3. A literal that isn't there: refused by 1.x and by the daemon of 2.x; `config dump` of 2.x stops there.
-Result<Loaded> load(const FileReader& files, const LoadRequest& request, const Known& known,
+Result<Loaded> load(const FileReader& files,
+                    const LoadRequest& request,
+                    const Known& known,
                     const Transcript& transcript);
 
 }  // namespace ctkit::engine::containerd

@@ -21,8 +21,8 @@ bool is_zero(const Value& value) {
   return std::visit(Zero{}, value.data);
 }
 
-/// containerd 2.x mergeConfig: sliceTransformer adds what is not there yet. mergo's deepMerge asks it only about a slice
-/// that is not nil, and `imports` starts as nil up to 2.1: the first list is taken as it is.
+/// containerd 2.x mergeConfig: sliceTransformer adds what is not there yet. mergo's deepMerge asks it only about a
+/// slice that is not nil, and `imports` starts as nil up to 2.1: the first list is taken as it is.
 void append(Array& collected, const Array& file, bool unique, bool starts_nil) {
   if (unique && starts_nil && collected.empty()) {
     collected = file;
@@ -39,8 +39,7 @@ bool starts_nil(const Type& field) {
 }
 
 /// Each entry of `file` replaces the one of its name.
-void replace_entries(Table& collected, const Table& file, const PathNode& path,
-                     const Transcript& transcript) {
+void replace_entries(Table& collected, const Table& file, const PathNode& path, const Transcript& transcript) {
   for (const auto& [key, value] : file) {
     const auto [entry, fresh] = collected.try_emplace(key, value);
     if (fresh) continue;
@@ -49,11 +48,19 @@ void replace_entries(Table& collected, const Table& file, const PathNode& path,
   }
 }
 
-void merge_struct(const Type& type, Table& collected, const Table& file, const PathNode& path,
-                  const Regime& regime, const Transcript& transcript);
+void merge_struct(const Type& type,
+                  Table& collected,
+                  const Table& file,
+                  const PathNode& path,
+                  const Regime& regime,
+                  const Transcript& transcript);
 
-void merge_member(const Type& field, Table& collected, const Value& value, const PathNode& path,
-                  const Regime& regime, const Transcript& transcript) {
+void merge_member(const Type& field,
+                  Table& collected,
+                  const Value& value,
+                  const PathNode& path,
+                  const Regime& regime,
+                  const Transcript& transcript) {
   const auto found = collected.find(field.name);
   if (found == collected.end()) {
     if (field.kind == Kind::array && regime.unique_lists) {
@@ -89,8 +96,12 @@ void merge_member(const Type& field, Table& collected, const Value& value, const
   }
 }
 
-void merge_struct(const Type& type, Table& collected, const Table& file, const PathNode& path,
-                  const Regime& regime, const Transcript& transcript) {
+void merge_struct(const Type& type,
+                  Table& collected,
+                  const Table& file,
+                  const PathNode& path,
+                  const Regime& regime,
+                  const Transcript& transcript) {
   for (const Type& field : type.fields) {
     if (const Value* value = find(file, field.name)) {
       merge_member(field, collected, *value, path, regime, transcript);
@@ -100,8 +111,7 @@ void merge_struct(const Type& type, Table& collected, const Table& file, const P
 
 }  // namespace
 
-void merge_raw(Table& collected, const Table& file, const PathNode& path,
-               const Transcript& transcript) {
+void merge_raw(Table& collected, const Table& file, const PathNode& path, const Transcript& transcript) {
   for (const auto& [key, value] : file) {
     const auto [entry, fresh] = collected.try_emplace(key, value);
     if (fresh) continue;
@@ -116,8 +126,7 @@ void merge_raw(Table& collected, const Table& file, const PathNode& path,
   }
 }
 
-void merge(const Type& top, Table& collected, const Table& file, const Regime& regime,
-           const Transcript& transcript) {
+void merge(const Type& top, Table& collected, const Table& file, const Regime& regime, const Transcript& transcript) {
   merge_struct(top, collected, file, {}, regime, transcript);
 }
 

@@ -71,11 +71,10 @@ Result<void> migrate_to(Table& config, long target, const MigrationContext& cont
   Value& version = config["version"];
   for (long at = version.integer() ? *version.integer() : 0; at < target; ++at) {
     if (at < 0 || at >= context.regime->schema_version) {
-      return std::unexpected(Error{
-          .code = ErrorCode::daemon_crashes,
-          .message = "this containerd crashes migrating from version " + std::to_string(at),
-          .where = version.origin.to_string(),
-          .hint = "give every file the same version"});
+      return std::unexpected(Error{.code = ErrorCode::daemon_crashes,
+                                   .message = "this containerd crashes migrating from version " + std::to_string(at),
+                                   .where = version.origin.to_string(),
+                                   .hint = "give every file the same version"});
     }
     if (at == 1) expand_short_names(config, context);
     if (at == 3) move_server_tables(config, context);

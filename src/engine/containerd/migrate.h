@@ -28,14 +28,16 @@ void expand_short_names(Table& config, const MigrationContext& context);
 
 /// Contents of sections, 2 to 3: the plugins' own ConfigMigration functions, in the order the release runs them;
 /// `skipped` are those whose id is disabled. containerd: plugins/*/ ConfigMigration.
-Result<void> migrate_plugins(Table& plugins, std::span<const std::string_view> order,
-                             const Array& skipped, const MigrationContext& context);
+Result<void> migrate_plugins(Table& plugins,
+                             std::span<const std::string_view> order,
+                             const Array& skipped,
+                             const MigrationContext& context);
 
 /// 3 to 4: the server tables at the top become plugin sections. containerd: serverMigrate, v2.3.0.
 void move_server_tables(Table& config, const MigrationContext& context);
 
-/// From the config's version up to `target`: steps 1 to 2 and 3 to 4. Fails with `daemon_crashes` where containerd runs off
-/// its table of steps.
+/// From the config's version up to `target`: steps 1 to 2 and 3 to 4. Fails with `daemon_crashes` where containerd runs
+/// off its table of steps.
 Result<void> migrate_to(Table& config, long target, const MigrationContext& context);
 
 }  // namespace ctkit::engine::containerd

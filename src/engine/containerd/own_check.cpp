@@ -18,7 +18,9 @@ std::string absolute(const std::string& path, const std::string& folder) {
 }
 
 /// Where an import leads, from the file that has it: see load(), rule 2.
-std::string import_target(const std::string& import, const std::string& importer, const Regime& regime,
+std::string import_target(const std::string& import,
+                          const std::string& importer,
+                          const Regime& regime,
                           const std::string& working_folder) {
   const bool from_working_folder = !regime.globs_from_importer && import.contains('*');
   return absolute(import, from_working_folder ? working_folder : dir(importer));

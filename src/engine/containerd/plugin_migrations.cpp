@@ -1,21 +1,27 @@
-#include "engine/containerd/migrate.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/containerd/migrate.h"
+
 namespace ctkit::engine::containerd {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kImageKeys = {
-    "registry",          "image_decryption",        "max_concurrent_downloads",
-    "image_pull_progress_timeout", "image_pull_with_sync_fs", "stats_collect_period"};
-constexpr std::array<std::string_view, 6> kServerKeys = {
-    "disable_tcp_service", "stream_server_address", "stream_server_port",
-    "stream_idle_timeout", "enable_tls_streaming",  "x509_key_pair_streaming"};
+constexpr std::array<std::string_view, 6> kImageKeys = {"registry",
+                                                        "image_decryption",
+                                                        "max_concurrent_downloads",
+                                                        "image_pull_progress_timeout",
+                                                        "image_pull_with_sync_fs",
+                                                        "stats_collect_period"};
+constexpr std::array<std::string_view, 6> kServerKeys = {"disable_tcp_service",
+                                                         "stream_server_address",
+                                                         "stream_server_port",
+                                                         "stream_idle_timeout",
+                                                         "enable_tls_streaming",
+                                                         "x509_key_pair_streaming"};
 constexpr std::array<std::string_view, 3> kSnapshotKeys = {
     "snapshotter", "disable_snapshot_annotations", "discard_unpacked_layers"};
 
@@ -50,7 +56,8 @@ class Sections {
 
   static KeyPath key_path(Keys keys) {
     KeyPath path{{"plugins"}};
-    for (const std::string_view key : keys) path.parts.emplace_back(key);
+    for (const std::string_view key : keys)
+      path.parts.emplace_back(key);
     return path;
   }
 
@@ -104,8 +111,7 @@ class Sections {
         const Origin origin = sched->second.origin;
         moved({kTask, "sched_core"}, sched->second, {kManager, "env"});
         section.table()->emplace(
-            "env", Value{.data = Array{{.data = std::string("SCHED_CORE=1"), .origin = origin}},
-                         .origin = origin});
+            "env", Value{.data = Array{{.data = std::string("SCHED_CORE=1"), .origin = origin}}, .origin = origin});
       }
       task->table()->erase(sched);
     }
@@ -149,11 +155,12 @@ class Sections {
     const Value* sandbox = find(from, "sandbox_image");
     if (!sandbox) return {};
     if (!present) {
-      present = &to.insert_or_assign("pinned_images",
-                                     Value{.data = Table{}, .origin = sandbox->origin})
-                     .first->second;
+      present = &to.insert_or_assign("pinned_images", Value{.data = Table{}, .origin = sandbox->origin}).first->second;
     }
-    put(*find(to, "pinned_images")->table(), "sandbox", *sandbox, {kCri, "sandbox_image"},
+    put(*find(to, "pinned_images")->table(),
+        "sandbox",
+        *sandbox,
+        {kCri, "sandbox_image"},
         {kImages, "pinned_images", "sandbox"});
     return {};
   }
@@ -213,8 +220,8 @@ class Sections {
     Table& to = *section.table();
     for (const auto& [key, value] : from) {
       const bool elsewhere = key == "containerd" || key == "sandbox_image" ||
-                             (key == "cni" && context_.regime->moves_bin_dir) ||
-                             is_one_of(key, kImageKeys) || is_one_of(key, kServerKeys);
+                             (key == "cni" && context_.regime->moves_bin_dir) || is_one_of(key, kImageKeys) ||
+                             is_one_of(key, kServerKeys);
       if (!elsewhere) take(to, key, value, {kCri, key}, {kRuntime, key});
     }
     if (auto done = cni(from, to); !done) return done;
@@ -224,8 +231,7 @@ class Sections {
   }
 
   /// Moves unless the new place has a value already.
-  void take(Table& to, const std::string& key, const Value& value, Keys from,
-            Keys destination) const {
+  void take(Table& to, const std::string& key, const Value& value, Keys from, Keys destination) const {
     const auto [entry, fresh] = to.try_emplace(key, value);
     if (fresh) {
       moved(from, value, destination);
@@ -237,8 +243,7 @@ class Sections {
   static Table& subtable(Table& to, const std::string& key, const Origin& origin) {
     Value* present = find(to, key);
     if (!present || !present->table()) {
-      present =
-          &to.insert_or_assign(key, Value{.data = Table{}, .origin = origin}).first->second;
+      present = &to.insert_or_assign(key, Value{.data = Table{}, .origin = origin}).first->second;
     }
     return *present->table();
   }
@@ -254,8 +259,11 @@ class Sections {
     }
     if (const Value* bin_dir = find(*old->table(), "bin_dir")) {
       if (!bin_dir->string()) return std::unexpected(crash(*bin_dir, {kCri, "cni", "bin_dir"}));
-      put(section, "bin_dirs", {.data = Array{*bin_dir}, .origin = bin_dir->origin},
-          {kCri, "cni", "bin_dir"}, {kRuntime, "cni", "bin_dirs"});
+      put(section,
+          "bin_dirs",
+          {.data = Array{*bin_dir}, .origin = bin_dir->origin},
+          {kCri, "cni", "bin_dir"},
+          {kRuntime, "cni", "bin_dirs"});
     }
     return {};
   }
@@ -271,7 +279,8 @@ class Sections {
       }
     }
     if (auto done = rename_sandbox_mode(section, kRuntime); !done) return done;
-    // In containerd the moved table still is the old one: where the old section stays (its migration disabled), it changes too.
+    // In containerd the moved table still is the old one: where the old section stays (its migration disabled), it
+    // changes too.
     return shared ? rename_sandbox_mode(*old->table(), kCri) : Result<void>{};
   }
 
@@ -287,7 +296,8 @@ class Sections {
       const auto mode = table->find("sandbox_mode");
       if (mode == table->end() || table->contains("sandboxer")) continue;
       if (plugin == kRuntime) {
-        moved({kRuntime, "containerd", "runtimes", name, "sandbox_mode"}, mode->second,
+        moved({kRuntime, "containerd", "runtimes", name, "sandbox_mode"},
+              mode->second,
               {kRuntime, "containerd", "runtimes", name, "sandboxer"});
       }
       table->emplace("sandboxer", std::move(mode->second));
@@ -300,12 +310,10 @@ class Sections {
     Value* section = find(plugins_, kCri);
     if (!section || !section->table()) return;
     if (context_.regime->cri_migration == CriMigration::whole_table) {
-      std::erase_if(*section->table(),
-                    [](const auto& entry) { return entry.first != "disable_tcp_service"; });
+      std::erase_if(*section->table(), [](const auto& entry) { return entry.first != "disable_tcp_service"; });
       return;
     }
-    std::erase_if(*section->table(),
-                  [](const auto& entry) { return !is_one_of(entry.first, kServerKeys); });
+    std::erase_if(*section->table(), [](const auto& entry) { return !is_one_of(entry.first, kServerKeys); });
   }
 
   Table& plugins_;
@@ -314,13 +322,14 @@ class Sections {
 
 }  // namespace
 
-Result<void> migrate_plugins(Table& plugins, std::span<const std::string_view> order,
-                             const Array& skipped, const MigrationContext& context) {
+Result<void> migrate_plugins(Table& plugins,
+                             std::span<const std::string_view> order,
+                             const Array& skipped,
+                             const MigrationContext& context) {
   Sections sections(plugins, context);
   for (const std::string_view plugin : order) {
-    const bool skip = std::ranges::any_of(skipped, [&](const Value& name) {
-      return name.string() && *name.string() == plugin;
-    });
+    const bool skip =
+        std::ranges::any_of(skipped, [&](const Value& name) { return name.string() && *name.string() == plugin; });
     if (skip) continue;
     if (auto done = sections.run(plugin); !done) return done;
   }

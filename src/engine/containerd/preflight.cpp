@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "engine/change.h"
-#include "engine/go_duration.h"
 #include "engine/containerd/handlers.h"
 #include "engine/containerd/lint.h"
 #include "engine/containerd/preflight_side.h"
+#include "engine/go_duration.h"
 
 namespace ctkit::engine::containerd {
 
@@ -71,8 +71,7 @@ class Comparison {
       const Place place = place_of(change.after->origin);
       if (today_.authors.contains(place)) return;  // at another key today, told there
       if (!change.before && is_zero(*change.after)) return;
-      SettingChange item{
-          .kind = Kind::revived, .key = change.key, .to = own_key(target_, place, change.key)};
+      SettingChange item{.kind = Kind::revived, .key = change.key, .to = own_key(target_, place, change.key)};
       item.origin = change.after->origin;
       set_values(item, change.before, change.after);
       result_.settings.push_back(std::move(item));
@@ -89,8 +88,7 @@ class Comparison {
       const Value* there = value_at(target_.effective->config, moved->second);
       if (there && same_meaning(*there, *change.before)) return;
     }
-    SettingChange item{
-        .kind = Kind::lost, .key = own_key(today_, place, change.key), .to = change.key};
+    SettingChange item{.kind = Kind::lost, .key = own_key(today_, place, change.key), .to = change.key};
     item.origin = change.before->origin;
     set_values(item, change.before, change.after);
     const auto loser = losers_.find(place);
@@ -145,8 +143,7 @@ class Comparison {
       if (!unread && !is_lost(event, *target_.effective)) continue;
       const Place place = place_of(event.value.origin);
       if (today_.authors.contains(place) || !handled_.insert(place).second) continue;
-      SettingChange item{
-          .kind = unread ? Kind::ignored : Kind::lost, .key = event.key, .to = event.key};
+      SettingChange item{.kind = unread ? Kind::ignored : Kind::lost, .key = event.key, .to = event.key};
       item.before = event.value;
       item.origin = event.value.origin;
       if (!unread) item.by = event.by;
@@ -181,8 +178,7 @@ void list_losses(const EffectiveConfig& target, Preflight& result) {
     if (event.value.origin.built_in() || is_zero(event.value)) continue;
     if (!unread && !is_lost(event, target)) continue;
     if (!seen.insert(place_of(event.value.origin)).second) continue;
-    SettingChange item{
-        .kind = unread ? Kind::ignored : Kind::lost, .key = event.key, .to = event.key};
+    SettingChange item{.kind = unread ? Kind::ignored : Kind::lost, .key = event.key, .to = event.key};
     item.before = event.value;
     item.origin = event.value.origin;
     if (!unread) item.by = event.by;
@@ -190,68 +186,28 @@ void list_losses(const EffectiveConfig& target, Preflight& result) {
   }
 }
 
-void compare_handlers(const std::vector<Handler>& today,
-                      const std::vector<Handler>& target,
-                      Preflight& result) {
-  std::map<std::string, HandlerChange> changes;
-  for (const Handler& handler : today) {
-    changes[handler.name] = {.name = handler.name,
-                             .before = handler.binary,
-                             .origin = handler.origin,
-                             .default_before = handler.is_default};
-  }
-  for (const Handler& handler : target) {
-    HandlerChange& change = changes[handler.name];
-    change.name = handler.name;
-    change.after = handler.binary;
-    change.default_after = handler.is_default;
-    if (!change.before) change.origin = handler.origin;
-  }
-  for (auto& [name, change] : changes) {
-    const bool same =
-        change.before == change.after && change.default_before == change.default_after;
-    if (!same) result.handlers.push_back(std::move(change));
-  }
-}
-
-std::vector<Finding> new_findings(const std::vector<Finding>& today, std::vector<Finding> target) {
-  using Problem = std::tuple<RuleId, Place, Severity>;
-  std::set<Problem> known;
-  for (const Finding& finding : today) {
-    known.emplace(finding.rule, place_of(finding.origin), finding.severity);
-  }
-  std::erase_if(target, [&](const Finding& finding) {
-    return finding.severity == Severity::note ||
-           known.contains({finding.rule, place_of(finding.origin), finding.severity});
-  });
-  return target;
-}
-
 /// NVIDIA's installer takes the version of its drop-in from `config dump`, which prints the
 /// release's own: after the upgrade its next run writes one above the top-level config's.
 void foresee_stock_installer(const Daemon& target, const EffectiveConfig& now, Preflight& result) {
   const Regime& regime = target.known.regime;
   const bool matters = regime.root_caps_version || regime.migration == Migration::after_merge;
-  const auto root = std::ranges::find_if(
-      now.layers, [](const Layer& layer) { return layer.schema_version != 0; });
+  const auto root = std::ranges::find_if(now.layers, [](const Layer& layer) { return layer.schema_version != 0; });
   if (!matters || root == now.layers.end() || root->schema_version >= regime.schema_version) return;
-  const auto stock = std::ranges::find_if(now.layers, [&](const Layer& layer) {
-    return &layer != now.layers.data() && holds_stock_handler(layer);
-  });
+  const auto stock = std::ranges::find_if(
+      now.layers, [&](const Layer& layer) { return &layer != now.layers.data() && holds_stock_handler(layer); });
   if (stock == now.layers.end()) return;
   result.findings.push_back(
       {.rule = RuleId::version_above_root,
        .severity = Severity::warning,
-       .message =
-           fmt::format("NVIDIA's stock installer, when it runs there, writes '{}' anew with "
-                       "version {}, above the {} "
-                       "here, and {} then {}",
-                       stock->path,
-                       regime.schema_version,
-                       root->schema_version,
-                       result.to,
-                       regime.root_caps_version ? "refuses to start"
-                                                : "ignores what files say under the old plugin id"),
+       .message = fmt::format(
+           "NVIDIA's stock installer, when it runs there, writes '{}' anew with "
+           "version {}, above the {} "
+           "here, and {} then {}",
+           stock->path,
+           regime.schema_version,
+           root->schema_version,
+           result.to,
+           regime.root_caps_version ? "refuses to start" : "ignores what files say under the old plugin id"),
        .origin = root->version_origin,
        .hint = "give the installer RUNTIME_CONFIG_SOURCE=file, or let `ctkit apply` write the "
                "drop-in"});
@@ -272,16 +228,14 @@ Preflight make_preflight(const Daemon& today,
   if (!then) result.refused = then.error();
   if (now) result.not_serving_today = now->not_serving;
   if (then) result.not_serving = then->not_serving;
-  result.findings =
-      new_findings(lint(today, request, files, now, {}), lint(target, request, files, then, {}));
+  result.findings = new_findings(lint(today, request, files, now, {}), lint(target, request, files, then, {}));
   if (now) foresee_stock_installer(target, *now, result);
   if (now && then) {
     const Side before = make_side(today, target, *now, request);
     const Side after = make_side(target, today, *then, request);
     Comparison(before, after, result).run();
-    compare_handlers(effective_handlers(*now, today.known.regime),
-                     effective_handlers(*then, target.known.regime),
-                     result);
+    compare_handlers(
+        effective_handlers(*now, today.known.regime), effective_handlers(*then, target.known.regime), result);
   } else if (then) {
     list_losses(*then, result);
   }

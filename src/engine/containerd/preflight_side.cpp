@@ -27,10 +27,9 @@ Table read_part(const Table& config, const Daemon& daemon) {
   table.erase("imports");
   if (Value* plugins = find(table, "plugins"); plugins && plugins->table()) {
     std::erase_if(*plugins->table(), [&](const auto& entry) {
-      return std::ranges::find(
-                 daemon.known.schema->plugins, entry.first, [](const PluginType& type) {
-                   return type.id;
-                 }) == daemon.known.schema->plugins.end();
+      return std::ranges::find(daemon.known.schema->plugins, entry.first, [](const PluginType& type) {
+               return type.id;
+             }) == daemon.known.schema->plugins.end();
     });
   }
   return table;

@@ -19,9 +19,6 @@ struct Side {
 /// Of two releases the older one's values go to the keys that the newer one has for the same
 /// settings, as the daemon's own migration does it, but that none of its gaps count. `effective`
 /// must outlive the side.
-Side make_side(const Daemon& daemon,
-               const Daemon& other,
-               const EffectiveConfig& effective,
-               const LoadRequest& request);
+Side make_side(const Daemon& daemon, const Daemon& other, const EffectiveConfig& effective, const LoadRequest& request);
 
 }  // namespace ctkit::engine::containerd

@@ -138,10 +138,9 @@ const Schema* nearest_in_line(const Release& release, std::string_view types) {
 
 Result<Known> find_release(const Release& release) {
   if (compare(release, {.major = 1, .minor = 5}) < 0) {
-    return std::unexpected(
-        Error{.code = ErrorCode::unknown_release,
-              .message = "containerd " + release.to_string() + " is older than any release we know",
-              .hint = "1.5 and later are known"});
+    return std::unexpected(Error{.code = ErrorCode::unknown_release,
+                                 .message = "containerd " + release.to_string() + " is older than any release we know",
+                                 .hint = "1.5 and later are known"});
   }
   Known known{.release = release};
   const Row& row = at_or_below<Row>(kRows, release, [](const Row& item) { return item.since; });
@@ -149,13 +148,12 @@ Result<Known> find_release(const Release& release) {
   apply_repacking(release, known.regime);
   known.schema = nearest_in_line(release, row.types);
   if (!known.schema) {
-    known.schema = &at_or_below<Schema>(recorded_schemas(), release,
-                                        [](const Schema& schema) { return schema.release; });
+    known.schema =
+        &at_or_below<Schema>(recorded_schemas(), release, [](const Schema& schema) { return schema.release; });
     Diagnostic unknown;
-    unknown.message = "containerd " + release.to_string() + " is not known; treated as " +
-                      std::string(known.schema->release);
-    unknown.hint =
-        "compare with the node's own `containerd config dump`, or give its `config default` with --defaults";
+    unknown.message =
+        "containerd " + release.to_string() + " is not known; treated as " + std::string(known.schema->release);
+    unknown.hint = "compare with the node's own `containerd config dump`, or give its `config default` with --defaults";
     known.diagnostics.push_back(std::move(unknown));
   }
   return known;

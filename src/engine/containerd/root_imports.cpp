@@ -31,15 +31,12 @@ Result<Root> scan_root(std::string_view text, std::string_view file, const TomlD
   for (const Statement& statement : root.statements) {
     const bool is_key = statement.kind == Statement::Kind::key_value;
     at_top = at_top && is_key;
-    if (statement.key.empty() || statement.key.front() != "imports" || (is_key && !at_top))
-      continue;
-    const bool is_array =
-        is_key && statement.key.size() == 1 && text.substr(statement.value.begin).starts_with('[');
+    if (statement.key.empty() || statement.key.front() != "imports" || (is_key && !at_top)) continue;
+    const bool is_array = is_key && statement.key.size() == 1 && text.substr(statement.value.begin).starts_with('[');
     if (!is_array) return std::unexpected(no_array(file, statement));
     if (root.imports) {
-      return std::unexpected(Error{.code = ErrorCode::daemon_refuses,
-                                   .message = "'imports' is there twice",
-                                   .where = place(file, statement)});
+      return std::unexpected(Error{
+          .code = ErrorCode::daemon_refuses, .message = "'imports' is there twice", .where = place(file, statement)});
     }
     root.imports = Imports{.statement = statement};
   }
@@ -64,9 +61,8 @@ std::vector<std::string> other_statements(std::string_view text, const Root& roo
   std::vector<std::string> others;
   for (const Statement& statement : root.statements) {
     if (root.imports && statement.key_span == root.imports->statement.key_span) continue;
-    others.push_back(std::to_string(static_cast<int>(statement.kind)) +
-                     std::string(written(text, statement.key_span)) + "=" +
-                     std::string(written(text, statement.value)));
+    others.push_back(std::to_string(static_cast<int>(statement.kind)) + std::string(written(text, statement.key_span)) +
+                     "=" + std::string(written(text, statement.value)));
   }
   return others;
 }

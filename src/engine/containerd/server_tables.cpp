@@ -1,9 +1,9 @@
-#include "engine/containerd/migrate.h"
-
 #include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
+
+#include "engine/containerd/migrate.h"
 
 namespace ctkit::engine::containerd {
 
@@ -44,8 +44,7 @@ Table* server_table(Table& config, std::string_view key) {
 /// The server tables of one config on their way to plugin sections.
 class ServerTables {
  public:
-  ServerTables(Table& config, const MigrationContext& context)
-      : plugins_(plugins_of(config)), context_(context) {}
+  ServerTables(Table& config, const MigrationContext& context) : plugins_(plugins_of(config)), context_(context) {}
 
   void debug(Table& table) {
     if (text_of(table, "address").empty() || has("io.containerd.server.v1.debug")) return;
@@ -59,8 +58,7 @@ class ServerTables {
 
   void grpc(Table& table) {
     const bool local = std::ranges::any_of(
-        std::array<std::string_view, 5>{"address", "uid", "gid", "max_recv_message_size",
-                                        "max_send_message_size"},
+        std::array<std::string_view, 5>{"address", "uid", "gid", "max_recv_message_size", "max_send_message_size"},
         [&](std::string_view key) { return is_set(table, key); });
     const bool tcp = is_set(table, "tcp_address");
     if (local && !has("io.containerd.server.v1.grpc")) {
@@ -91,7 +89,8 @@ class ServerTables {
       plugins_.emplace("io.containerd.server.v1.grpc-tcp", std::move(section));
     }
     if (!local && !tcp) return;
-    for (auto& [key, value] : table) clear(table, key);
+    for (auto& [key, value] : table)
+      clear(table, key);
   }
 
   /// `grpc` as it was before it was cleared: an unset address is derived from it.
@@ -150,13 +149,17 @@ class ServerTables {
     return "address";
   }
 
-  void copy(const Table& from, std::string_view key, Value& section, std::string_view to,
-            std::string_view top, std::string_view plugin) const {
+  void copy(const Table& from,
+            std::string_view key,
+            Value& section,
+            std::string_view to,
+            std::string_view top,
+            std::string_view plugin) const {
     const Value* value = find(from, key);
     if (!value) return;
     if (context_.transcript->wanted() && !value->origin.built_in()) {
-      context_.transcript->moved({{std::string(top), std::string(key)}}, *value,
-                                 {{"plugins", std::string(plugin), std::string(to)}});
+      context_.transcript->moved(
+          {{std::string(top), std::string(key)}}, *value, {{"plugins", std::string(plugin), std::string(to)}});
     }
     section.table()->emplace(to, *value);
   }

@@ -36,8 +36,7 @@ std::string added_import(const FileChange& ours, const TomlDialect& dialect) {
 
 }  // namespace
 
-Result<std::optional<std::string>> undo(const FileChange& ours, const std::string& text,
-                                        const TomlDialect& dialect) {
+Result<std::optional<std::string>> undo(const FileChange& ours, const std::string& text, const TomlDialect& dialect) {
   if (!ours.after) return text;
   if (!ours.before) return without_our_statements(ours, text, dialect);
   if (added_import(ours, dialect).empty()) return with_theirs_back(ours, text, dialect);

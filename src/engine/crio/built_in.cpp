@@ -11,8 +11,7 @@ namespace {
 Value value_of(const Scalar& scalar, std::span<const std::string_view> texts) {
   if (const auto* boolean = std::get_if<bool>(&scalar)) return {.data = *boolean};
   if (const auto* integer = std::get_if<std::int64_t>(&scalar)) return {.data = *integer};
-  if (const auto* text = std::get_if<std::string_view>(&scalar))
-    return {.data = std::string(*text)};
+  if (const auto* text = std::get_if<std::string_view>(&scalar)) return {.data = std::string(*text)};
   Array array;
   for (const std::string_view text : texts)
     array.push_back({.data = std::string(text)});
@@ -43,8 +42,7 @@ Table built_in_members(const Key& key, const Known& known) {
       table.emplace(member.name, Value{.data = built_in_handler_entries(known)});
     } else {
       for (const BuiltIn& built_in : member.built_in) {
-        if (known.has(built_in.releases))
-          table.emplace(member.name, value_of(built_in.value, built_in.texts));
+        if (known.has(built_in.releases)) table.emplace(member.name, value_of(built_in.value, built_in.texts));
       }
     }
   }

@@ -32,12 +32,10 @@ Result<std::vector<Candidate>> CrioEngine::candidates(const FileReader& files,
   return make_candidates(known_, request_, files, bare, desired);
 }
 
-Result<std::optional<std::string>> CrioEngine::undo(const FileChange& ours,
-                                                    const std::string& text) const {
+Result<std::optional<std::string>> CrioEngine::undo(const FileChange& ours, const std::string& text) const {
   if (!ours.after) return text;
   const TomlDialect& dialect = *known_.regime.dialect;
-  return ours.before ? with_theirs_back(ours, text, dialect)
-                     : without_our_statements(ours, text, dialect);
+  return ours.before ? with_theirs_back(ours, text, dialect) : without_our_statements(ours, text, dialect);
 }
 
 std::vector<Finding> CrioEngine::lint(const FileReader& files,

@@ -10,25 +10,14 @@
 #include <vector>
 
 #include "engine/go_duration.h"
+#include "engine/letter_case.h"
 
 namespace ctkit::engine::crio {
 
 namespace {
 
-std::string folded(std::string_view key) {
-  std::string result(key);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  constexpr std::array<std::pair<std::string_view, char>, 2> kLetters = {
-      {{"\u017f", 's'}, {"\u212a", 'k'}}};
-  for (const auto& [letter, plain] : kLetters) {
-    for (std::size_t at = result.find(letter); at != std::string::npos;
-         at = result.find(letter, at))
-      result.replace(at, letter.size(), 1, plain);
-  }
-  return result;
-}
+/// As Go's strings.EqualFold: two letters beyond ASCII are the same as one in ASCII.
+constexpr std::array<FoldedLetter, 2> kEqualFold = {{{"\u017f", 's'}, {"\u212a", 'k'}}};
 
 std::string_view wanted(Kind kind) {
   switch (kind) {
@@ -54,8 +43,8 @@ std::string_view wanted(Kind kind) {
 
 Error mismatch(const PathNode& path, const Value& value, std::string_view want) {
   return {.code = ErrorCode::daemon_refuses,
-          .message = "'" + path.key_path().to_string() + "' wants " + std::string(want) +
-                     ", not a value of type " + std::string(type_name(value)),
+          .message = "'" + path.key_path().to_string() + "' wants " + std::string(want) + ", not a value of type " +
+                     std::string(type_name(value)),
           .where = value.origin.to_string(),
           .hint = "CRI-O converts nothing; write it as the key's own type"};
 }
@@ -84,8 +73,7 @@ std::optional<Value> converted(Kind kind, const Value& value) {
     }
     case Kind::texts:
       if (!value.array()) return std::nullopt;
-      return std::ranges::all_of(*value.array(),
-                                 [](const Value& item) { return item.string() != nullptr; })
+      return std::ranges::all_of(*value.array(), [](const Value& item) { return item.string() != nullptr; })
                  ? std::optional(value)
                  : std::nullopt;
     case Kind::table:
@@ -143,9 +131,7 @@ class Decoder {
   }
 
  private:
-  std::vector<Member> known_members(const Key& type,
-                                    const Table& file,
-                                    const PathNode& path) const {
+  std::vector<Member> known_members(const Key& type, const Table& file, const PathNode& path) const {
     std::vector<Member> members;
     for (const auto& [written, value] : file) {
       if (const Key* key = find_key(type, written, *context_.known)) {
@@ -162,12 +148,10 @@ class Decoder {
 
   void say_ambiguous(const Member& first, const Member& second, const PathNode& path) const {
     Diagnostic diagnostic;
-    diagnostic.message = "'" + *first.written + "' and '" + *second.written +
-                         "' are the same key '" + path.key_path().to_string() +
-                         "', and CRI-O takes either of them, another at each start";
+    diagnostic.message = "'" + *first.written + "' and '" + *second.written + "' are the same key '" +
+                         path.key_path().to_string() + "', and CRI-O takes either of them, another at each start";
     diagnostic.origin = second.value->origin;
-    diagnostic.hint =
-        "keep one of them (the other stands at " + first.value->origin.to_string() + ")";
+    diagnostic.hint = "keep one of them (the other stands at " + first.value->origin.to_string() + ")";
     context_.diagnostics->push_back(std::move(diagnostic));
   }
 
@@ -176,8 +160,7 @@ class Decoder {
     switch (member.key->kind) {
       case Kind::table:
         if (!value.table()) return std::unexpected(mismatch(path, value, "a table"));
-        return members(
-            *member.key, *value.table(), table_in(config, path.part, value.origin), path);
+        return members(*member.key, *value.table(), table_in(config, path.part, value.origin), path);
       case Kind::handlers:
         return entries(*member.key, value, config, path);
       case Kind::text_map:
@@ -251,7 +234,7 @@ class Decoder {
 }  // namespace
 
 bool same_key(std::string_view left, std::string_view right) {
-  return left == right || folded(left) == folded(right);
+  return left == right || folded(left, kEqualFold) == folded(right, kEqualFold);
 }
 
 const Key* find_key(const Key& table, std::string_view written, const Known& known) {
@@ -264,11 +247,8 @@ const Key* find_key(const Key& table, std::string_view written, const Known& kno
   return found;
 }
 
-Result<void> decode(const Key& type,
-                    const Table& file,
-                    Table& config,
-                    const PathNode& path,
-                    const DecodeContext& context) {
+Result<void> decode(
+    const Key& type, const Table& file, Table& config, const PathNode& path, const DecodeContext& context) {
   return Decoder(context).members(type, file, config, path);
 }
 

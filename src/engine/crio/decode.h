@@ -36,10 +36,7 @@ struct DecodeContext {
 /// 4. Tables merge key by key; lists are replaced; an entry of a table of handlers or workloads
 /// starts from nothing. Of two spellings of a key in one table the daemon takes either; we take the
 /// later one and say so. Fails with `daemon_refuses` at the value's place.
-Result<void> decode(const Key& type,
-                    const Table& file,
-                    Table& config,
-                    const PathNode& path,
-                    const DecodeContext& context);
+Result<void> decode(
+    const Key& type, const Table& file, Table& config, const PathNode& path, const DecodeContext& context);
 
 }  // namespace ctkit::engine::crio

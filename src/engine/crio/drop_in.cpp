@@ -33,8 +33,7 @@ std::string name_of(const std::string& path) {
 Table& table_in(Table& table, std::string_view key) {
   auto found = table.find(key);
   if (found == table.end())
-    found =
-        std::ranges::find_if(table, [&](const auto& entry) { return same_key(entry.first, key); });
+    found = std::ranges::find_if(table, [&](const auto& entry) { return same_key(entry.first, key); });
   if (found == table.end()) found = table.emplace(key, Value{.data = Table{}}).first;
   if (!found->second.table()) found->second.data = Table{};
   return *found->second.table();
@@ -55,11 +54,9 @@ class Maker {
       : known_(known), request_(request), files_(files), bare_(bare), desired_(desired) {}
 
   Result<std::vector<Candidate>> run() const {
-    const std::string first = desired_.drop_in.empty()
-                                  ? request_.drop_in_folder + "/" + std::string(kUsualName)
-                                  : desired_.drop_in;
-    if (auto usable = check_folder(folder_of(first)); !usable)
-      return std::unexpected(usable.error());
+    const std::string first =
+        desired_.drop_in.empty() ? request_.drop_in_folder + "/" + std::string(kUsualName) : desired_.drop_in;
+    if (auto usable = check_folder(folder_of(first)); !usable) return std::unexpected(usable.error());
     std::vector<Candidate> candidates;
     for (const std::string& path : paths(first)) {
       auto candidate = make(path);
@@ -81,11 +78,10 @@ class Maker {
                                    .hint = "name a file in '" + read + "' with --drop-in"});
     }
     if (!files_.exists(read) || files_.list(read)) return {};
-    return std::unexpected(
-        Error{.code = ErrorCode::needs_decision,
-              .message = "'" + read + "' is no folder, and our drop-in wants to be in it",
-              .where = read,
-              .hint = "move the file '" + read + "' into a folder of that name"});
+    return std::unexpected(Error{.code = ErrorCode::needs_decision,
+                                 .message = "'" + read + "' is no folder, and our drop-in wants to be in it",
+                                 .where = read,
+                                 .hint = "move the file '" + read + "' into a folder of that name"});
   }
 
   /// The wanted one, and names in its folder that are read later: `zz-`, then behind everything
@@ -137,8 +133,7 @@ class Maker {
   void add_handlers(Table& table, FileChange& file, Candidate& candidate) const {
     static const Table kNone;
     const Table* handlers = handlers_table(bare_.config);
-    const Parent parent =
-        find_parent(handlers ? *handlers : kNone, default_handler(bare_, known_), desired_);
+    const Parent parent = find_parent(handlers ? *handlers : kNone, default_handler(bare_, known_), desired_);
     const Table& copied = parent.handler ? *parent.handler->table() : kNone;
     if (parent.handler && parent.handler->origin.file && *parent.handler->origin.file != file.path)
       file.sources.push_back(*parent.handler->origin.file);
@@ -159,8 +154,7 @@ class Maker {
     Table runtime{{"runtimes", {.data = std::move(runc)}}};
     Table crio{{"runtime", {.data = std::move(runtime)}}};
     FileChange again{.path = path + ".runc"};
-    again.after = std::string(kHeader) +
-                  "# Naming a default_runtime makes this release of CRI-O forget runc.\n\n" +
+    again.after = std::string(kHeader) + "# Naming a default_runtime makes this release of CRI-O forget runc.\n\n" +
                   render_toml({{"crio", {.data = std::move(crio)}}});
     again.sources = candidate.files.front().sources;
     candidate.approach += " and '" + again.path + "', which brings runc back";

@@ -49,8 +49,7 @@ class Computation {
     for (const Layer& layer : layers) {
       const Kept before = kept();
       const DecodeContext context{&known_, &transcript_, &result_.diagnostics};
-      if (auto done = decode(document(), layer.table, result_.config, {}, context); !done)
-        return done;
+      if (auto done = decode(document(), layer.table, result_.config, {}, context); !done) return done;
       keep(before);
       drop_runc(layer);
     }
@@ -68,8 +67,7 @@ class Computation {
   Kept kept() {
     Kept values;
     for (const std::string_view key : {"root", "runroot", "storage_driver"}) {
-      if (const Value* value = at(result_.config, {"crio", key}))
-        values.unless_empty.emplace_back(key, *value);
+      if (const Value* value = at(result_.config, {"crio", key})) values.unless_empty.emplace_back(key, *value);
     }
     const Value* options = at(result_.config, {"crio", "storage_option"});
     if (options && options->array()) values.options = *options->array();

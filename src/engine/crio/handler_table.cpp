@@ -17,8 +17,7 @@ bool is_oci(const Table& handler) {
 }
 
 bool is_desired(const Desired& desired, std::string_view name) {
-  return std::ranges::any_of(desired.handlers,
-                             [&](const DesiredHandler& handler) { return handler.name == name; });
+  return std::ranges::any_of(desired.handlers, [&](const DesiredHandler& handler) { return handler.name == name; });
 }
 
 bool is_zero(const Value& value) {
@@ -46,8 +45,7 @@ Table make_handler(const DesiredHandler& handler, const Table& parent) {
   std::string type = handler.type.empty() ? std::string(kOci) : handler.type;
   if (type == kOci) {
     table = without_zeros(parent);
-    for (const std::string_view key :
-         {"inherit_default_runtime", "platform_runtime_paths", "DisallowedAnnotations"}) {
+    for (const std::string_view key : {"inherit_default_runtime", "platform_runtime_paths", "DisallowedAnnotations"}) {
       if (const auto at = table.find(key); at != table.end()) table.erase(at);
     }
   }

@@ -26,8 +26,7 @@ struct Regime {
 struct Known {
   Release release = {};
   Regime regime = {};
-  std::size_t recorded =
-      0;  ///< whose keys and built-in values it has: recorded_releases()[recorded]
+  std::size_t recorded = 0;      ///< whose keys and built-in values it has: recorded_releases()[recorded]
   Diagnostics diagnostics = {};  ///< a note when they are a neighbour's
 
   [[nodiscard]] bool has(Releases releases) const { return (releases >> recorded & 1) != 0; }

@@ -32,25 +32,10 @@ Origin whole_file(const std::string& path) {
   return {.file = std::make_shared<const std::string>(path)};
 }
 
-/// What editors, package managers and people leave behind.
-bool is_stray(std::string_view path) {
+/// CRI-O reads prose too, whatever its name.
+bool is_no_config(std::string_view path) {
   const std::string name = name_of(path);
-  constexpr std::array<std::string_view, 12> kEndings = {"~",
-                                                         ".bak",
-                                                         ".orig",
-                                                         ".old",
-                                                         ".rpmsave",
-                                                         ".rpmnew",
-                                                         ".rpmorig",
-                                                         ".dpkg-old",
-                                                         ".dpkg-new",
-                                                         ".dpkg-dist",
-                                                         ".swp",
-                                                         ".tmp"};
-  return name.starts_with('.') || name.starts_with('#') || name.starts_with("README") ||
-         name.ends_with(".md") || std::ranges::any_of(kEndings, [&](std::string_view ending) {
-           return name.ends_with(ending);
-         });
+  return is_stray(path) || name.starts_with("README") || name.ends_with(".md");
 }
 
 std::string listed(const std::vector<std::string>& items) {
@@ -133,16 +118,14 @@ class Linter {
     if (named == handlers->end()) return;
     const std::string monitor = text_of(*named->second.table(), "monitor_path");
     for (const auto& [name, value] : *handlers) {
-      if (!value.table() || value.origin.built_in() ||
-          !text_of(*value.table(), "monitor_path").empty())
-        continue;
+      if (!value.table() || value.origin.built_in() || !text_of(*value.table(), "monitor_path").empty()) continue;
       const std::string type = text_of(*value.table(), "runtime_type");
       if (!type.empty() && type != "oci") continue;
       add(RuleId::no_monitor,
           Severity::warning,
           value.origin,
-          "handler " + quoted(name) + " has no monitor_path, while " + quoted(named->first) +
-              " has " + quoted(monitor) + "; unless 'conmon' is in PATH too, CRI-O does not start",
+          "handler " + quoted(name) + " has no monitor_path, while " + quoted(named->first) + " has " +
+              quoted(monitor) + "; unless 'conmon' is in PATH too, CRI-O does not start",
           "give it the same: monitor_path = \"" + monitor + "\"");
     }
   }
@@ -172,9 +155,8 @@ class Linter {
       std::vector<std::string> lost;
       for (const Event* event : events) {
         KeyPath below;
-        below.parts.assign(
-            event->key.parts.begin() + static_cast<std::ptrdiff_t>(handler.parts.size()),
-            event->key.parts.end());
+        below.parts.assign(event->key.parts.begin() + static_cast<std::ptrdiff_t>(handler.parts.size()),
+                           event->key.parts.end());
         lost.push_back(below.to_string() + " (" + event->value.origin.to_string() + ")");
       }
       const std::string name = quoted(handler.parts.back());
@@ -183,8 +165,7 @@ class Linter {
       add(RuleId::handler_replaced,
           Severity::warning,
           events.front()->by,
-          forgotten ? name + " is forgotten here, as default_runtime is another, and with it " +
-                          listed(lost)
+          forgotten ? name + " is forgotten here, as default_runtime is another, and with it " + listed(lost)
                     : name + " is named again, and what is not said here is lost: " + listed(lost),
           forgotten ? "define it again in a file that is read later"
                     : "repeat these keys here, or name it in one file only");
@@ -202,22 +183,16 @@ class Linter {
       add(RuleId::inherits_default,
           Severity::warning,
           find(*value.table(), "inherit_default_runtime")->origin,
-          "handler " + quoted(name) + " starts what " + quoted(chosen) + " starts, and " +
-              quoted(path) + " never",
+          "handler " + quoted(name) + " starts what " + quoted(chosen) + " starts, and " + quoted(path) + " never",
           "take inherit_default_runtime out");
     }
   }
 
   void spellings() {
     for (const Diagnostic& diagnostic : config_.diagnostics) {
-      const bool told = std::ranges::find(problems_, diagnostic.message, &StartProblem::message) !=
-                        problems_.end();
+      const bool told = std::ranges::find(problems_, diagnostic.message, &StartProblem::message) != problems_.end();
       if (told || diagnostic.origin.built_in()) continue;
-      add(RuleId::two_spellings,
-          Severity::warning,
-          diagnostic.origin,
-          diagnostic.message,
-          diagnostic.hint);
+      add(RuleId::two_spellings, Severity::warning, diagnostic.origin, diagnostic.message, diagnostic.hint);
     }
   }
 
@@ -228,8 +203,7 @@ class Linter {
       add(RuleId::unread_key,
           Severity::warning,
           event.value.origin,
-          "CRI-O " + known_.release.to_string() + " reads " + quoted(event.key.to_string()) +
-              " nowhere",
+          "CRI-O " + known_.release.to_string() + " reads " + quoted(event.key.to_string()) + " nowhere",
           known.empty() ? "no release we know has this key: look at its spelling and at the table "
                           "it stands in"
                         : "other releases have it, for example " + known);
@@ -238,7 +212,7 @@ class Linter {
 
   void stray_files() {
     for (const Layer& layer : config_.layers) {
-      if (!is_stray(layer.path)) continue;
+      if (!is_no_config(layer.path)) continue;
       add(RuleId::stray_file,
           Severity::warning,
           whole_file(layer.path),
@@ -256,8 +230,7 @@ class Linter {
           Severity::warning,
           whole_file(path),
           "CRI-O reads nothing in " + quoted(kUnreadFolder),
-          "move it to '" + request_.drop_in_folder +
-              "', where the stock toolkit from 1.19.1 on puts it too");
+          "move it to '" + request_.drop_in_folder + "', where the stock toolkit from 1.19.1 on puts it too");
     }
   }
 
@@ -272,16 +245,14 @@ class Linter {
 
 Finding refused(const Known& known, const Error& error) {
   const Origin place = parse_place(error.where);
-  const bool stray = place.file && is_stray(*place.file);
-  return {
-      .rule = stray ? RuleId::stray_file : RuleId::daemon_refuses,
-      .severity = Severity::error,
-      .message = "CRI-O " + known.release.to_string() + " refuses to start: " + error.message,
-      .origin = place,
-      .hint = stray ? "move it out of the folder: CRI-O reads every file there"
-              : error.hint.empty()
-                  ? "mend this place, then ask `ctkit lint` again: CRI-O names one fault at a time"
-                  : error.hint};
+  const bool stray = place.file && is_no_config(*place.file);
+  return {.rule = stray ? RuleId::stray_file : RuleId::daemon_refuses,
+          .severity = Severity::error,
+          .message = "CRI-O " + known.release.to_string() + " refuses to start: " + error.message,
+          .origin = place,
+          .hint = stray                ? "move it out of the folder: CRI-O reads every file there"
+                  : error.hint.empty() ? "mend this place, then ask `ctkit lint` again: CRI-O names one fault at a time"
+                                       : error.hint};
 }
 
 }  // namespace
@@ -297,12 +268,7 @@ std::vector<Finding> lint(const Known& known,
   } else {
     findings.push_back(refused(known, effective.error()));
   }
-  std::ranges::stable_sort(findings, {}, [](const Finding& finding) {
-    return std::tuple(finding.origin.file ? *finding.origin.file : std::string(),
-                      finding.origin.line,
-                      finding.rule,
-                      finding.origin.column);
-  });
+  sort_by_place(findings);
   return findings;
 }
 

@@ -12,10 +12,7 @@ namespace {
 constexpr int kDeepestFolder = 100;
 
 Error refusal(const std::string& path, std::string message, std::string hint) {
-  return {.code = ErrorCode::daemon_refuses,
-          .message = std::move(message),
-          .where = path,
-          .hint = std::move(hint)};
+  return {.code = ErrorCode::daemon_refuses, .message = std::move(message), .where = path, .hint = std::move(hint)};
 }
 
 class Loader {
@@ -39,13 +36,11 @@ class Loader {
     switch (text.error().code) {
       case ErrorCode::not_found:
         if (!request_.config_given) return {};
-        return std::unexpected(
-            refusal(path,
-                    "'" + path + "' does not exist, and CRI-O was told to read it",
-                    "create it, or take the flag or CONTAINER_CONFIG away"));
+        return std::unexpected(refusal(path,
+                                       "'" + path + "' does not exist, and CRI-O was told to read it",
+                                       "create it, or take the flag or CONTAINER_CONFIG away"));
       case ErrorCode::is_directory:
-        return std::unexpected(
-            refusal(path, "'" + path + "' is a folder", "CRI-O wants a file there"));
+        return std::unexpected(refusal(path, "'" + path + "' is a folder", "CRI-O wants a file there"));
       default:
         return std::unexpected(text.error());
     }
@@ -54,8 +49,7 @@ class Loader {
   Result<void> walk(const std::string& path, int depth) {
     if (depth > kDeepestFolder) {
       return std::unexpected(
-          Error{.message = "folders nested deeper than " + std::to_string(kDeepestFolder),
-                .where = path});
+          Error{.message = "folders nested deeper than " + std::to_string(kDeepestFolder), .where = path});
     }
     if (const auto target = files_.link_target(path)) return read_link(path, *target);
     const auto names = files_.list(path);
@@ -73,17 +67,15 @@ class Loader {
     if (target == "/dev/null") return add(path, "");
     switch (text.error().code) {
       case ErrorCode::not_found:
-        return std::unexpected(
-            refusal(path,
-                    "the link '" + path + "' leads to '" + target + "', which does not exist",
-                    "remove the link: CRI-O does not start while it is there"));
+        return std::unexpected(refusal(path,
+                                       "the link '" + path + "' leads to '" + target + "', which does not exist",
+                                       "remove the link: CRI-O does not start while it is there"));
       case ErrorCode::is_directory:
-        return std::unexpected(
-            refusal(path,
-                    "'" + path + "' is a link to a folder, which CRI-O reads like a file",
-                    path == request_.drop_in_folder
-                        ? "make it a folder, or give CRI-O the target with --config-dir"
-                        : "put a folder or links to single files in its place"));
+        return std::unexpected(refusal(path,
+                                       "'" + path + "' is a link to a folder, which CRI-O reads like a file",
+                                       path == request_.drop_in_folder
+                                           ? "make it a folder, or give CRI-O the target with --config-dir"
+                                           : "put a folder or links to single files in its place"));
       default:
         return std::unexpected(text.error());
     }
@@ -99,8 +91,7 @@ class Loader {
     auto table = read_toml(text, path, *known_.regime.dialect);
     if (!table) {
       Error error = table.error();
-      if (error.hint.empty())
-        error.hint = "CRI-O reads every file in its drop-in folder, whatever its name";
+      if (error.hint.empty()) error.hint = "CRI-O reads every file in its drop-in folder, whatever its name";
       return std::unexpected(std::move(error));
     }
     layers_.push_back({.path = path, .schema_version = kUnversioned, .table = *std::move(table)});
@@ -115,9 +106,7 @@ class Loader {
 
 }  // namespace
 
-Result<std::vector<Layer>> load(const FileReader& files,
-                                const LoadRequest& request,
-                                const Known& known) {
+Result<std::vector<Layer>> load(const FileReader& files, const LoadRequest& request, const Known& known) {
   return Loader(files, request, known).run();
 }
 

@@ -34,8 +34,6 @@ struct LoadRequest {
 ///    folder itself included; one to /dev/null is an empty file.
 /// The first file that the daemon refuses ends it: `daemon_refuses`. `permission` if only we can't
 /// read one.
-Result<std::vector<Layer>> load(const FileReader& files,
-                                const LoadRequest& request,
-                                const Known& known);
+Result<std::vector<Layer>> load(const FileReader& files, const LoadRequest& request, const Known& known);
 
 }  // namespace ctkit::engine::crio

@@ -48,8 +48,7 @@ class Comparison {
     } else if (is_authored(change.after)) {
       add(Kind::revived, change, change.after->origin, {});
     } else if (change.before && change.after) {
-      result_.defaults.push_back(
-          {.key = change.key, .before = copy_of(change.before), .after = copy_of(change.after)});
+      result_.defaults.push_back({.key = change.key, .before = copy_of(change.before), .after = copy_of(change.after)});
     } else {
       ++(change.after ? result_.new_keys : result_.gone_keys);
     }
@@ -75,44 +74,9 @@ class Comparison {
   Preflight& result_;
 };
 
-void compare_handlers(const std::vector<Handler>& today,
-                      const std::vector<Handler>& target,
-                      Preflight& result) {
-  std::map<std::string, std::pair<const Handler*, const Handler*>> by_name;
-  for (const Handler& handler : today)
-    by_name[handler.name].first = &handler;
-  for (const Handler& handler : target)
-    by_name[handler.name].second = &handler;
-  for (const auto& [name, both] : by_name) {
-    const auto [before, after] = both;
-    if (before && after && before->binary == after->binary &&
-        before->is_default == after->is_default)
-      continue;
-    HandlerChange change{.name = name};
-    if (before) change.before = before->binary;
-    if (after) change.after = after->binary;
-    change.origin = before ? before->origin : after->origin;
-    change.default_before = before && before->is_default;
-    change.default_after = after && after->is_default;
-    result.handlers.push_back(std::move(change));
-  }
-}
-
-std::vector<Finding> new_findings(const std::vector<Finding>& today, std::vector<Finding> target) {
-  std::erase_if(target, [&](const Finding& finding) {
-    return std::ranges::any_of(today, [&](const Finding& other) {
-      return other.rule == finding.rule && other.origin == finding.origin;
-    });
-  });
-  return target;
-}
-
 }  // namespace
 
-Preflight make_preflight(const Known& today,
-                         const Known& target,
-                         const LoadRequest& request,
-                         const FileReader& files) {
+Preflight make_preflight(const Known& today, const Known& target, const LoadRequest& request, const FileReader& files) {
   Preflight result{.from = "CRI-O " + today.release.to_string(),
                    .to = "CRI-O " + target.release.to_string(),
                    .diagnostics = target.diagnostics};
@@ -122,8 +86,7 @@ Preflight make_preflight(const Known& today,
   if (!then) result.refused = then.error();
   if (now) result.not_serving_today = now->not_serving;
   if (then) result.not_serving = then->not_serving;
-  result.findings =
-      new_findings(lint(today, request, files, now, {}), lint(target, request, files, then, {}));
+  result.findings = new_findings(lint(today, request, files, now, {}), lint(target, request, files, then, {}));
   if (now && then) {
     Comparison(*now, *then, result).run();
     compare_handlers(effective_handlers(*now, today), effective_handlers(*then, target), result);

@@ -69,30 +69,27 @@ class Checks {
     const Table* runtime = runtime_table(config_.config);
     const std::string level = runtime ? text_of(*runtime, "log_level") : "";
     if (!runtime || is_log_level(level)) return;
-    problems_.push_back(
-        {.fatal = true,
-         .message = "log_level " + quoted(level) + " is none, and CRI-O does not start",
-         .origin = origin_of(*runtime, "log_level", {}),
-         .hint = "one of fatal, panic, error, warn, info, debug, trace"});
+    problems_.push_back({.fatal = true,
+                         .message = "log_level " + quoted(level) + " is none, and CRI-O does not start",
+                         .origin = origin_of(*runtime, "log_level", {}),
+                         .hint = "one of fatal, panic, error, warn, info, debug, trace"});
   }
 
   void check_default(const Table* handlers) {
-    if (runtime_text(config_.config, "default_runtime").empty())
-      return;  // the built-in one is then added
+    if (runtime_text(config_.config, "default_runtime").empty()) return;  // the built-in one is then added
     if (handlers && find(*handlers, default_)) return;
     const Table* runtime = runtime_table(config_.config);
-    std::string hint = "define [crio.runtime.runtimes." + quote_key(default_) +
-                       "], or name another default_runtime";
+    std::string hint = "define [crio.runtime.runtimes." + quote_key(default_) + "], or name another default_runtime";
     if (known_.regime.drops_runc && default_ == "runc")
       hint =
           "an earlier file's default_runtime made this release forget runc; define it again in the "
           "last file";
-    problems_.push_back({.fatal = true,
-                         .handler = default_,
-                         .message = "default_runtime is " + quoted(default_) +
-                                    ", which is no handler, and CRI-O does not start",
-                         .origin = runtime ? origin_of(*runtime, "default_runtime", {}) : Origin{},
-                         .hint = std::move(hint)});
+    problems_.push_back(
+        {.fatal = true,
+         .handler = default_,
+         .message = "default_runtime is " + quoted(default_) + ", which is no handler, and CRI-O does not start",
+         .origin = runtime ? origin_of(*runtime, "default_runtime", {}) : Origin{},
+         .hint = std::move(hint)});
   }
 
   void check_handler(const std::string& name, const Value& value, const Table& handlers) {
@@ -167,9 +164,8 @@ class Checks {
     if (systemd) {
       if (!cgroup.empty() && cgroup != "pod" && !cgroup.ends_with(".slice"))
         wrong = "must be 'pod' or a systemd slice, not " + quoted(cgroup);
-    } else if (known_.regime.slices_for_cgroupfs
-                   ? cgroup != "pod"
-                   : !cgroup.empty() && cgroup != "pod" && cgroup != kSystemSlice) {
+    } else if (known_.regime.slices_for_cgroupfs ? cgroup != "pod"
+                                                 : !cgroup.empty() && cgroup != "pod" && cgroup != kSystemSlice) {
       wrong = "must be 'pod' with the cgroup manager cgroupfs, not " +
               quoted(cgroup.empty() ? kSystemSlice : std::string_view(cgroup));
     }
@@ -180,11 +176,9 @@ class Checks {
         {.rule = RuleId::monitor_cgroup,
          .fatal = true,
          .handler = name,
-         .message =
-             "monitor_cgroup of handler " + quoted(name) + " " + wrong + "; CRI-O does not start",
+         .message = "monitor_cgroup of handler " + quoted(name) + " " + wrong + "; CRI-O does not start",
          .origin = blamed.built_in() ? origin_of(*runtime, "cgroup_manager", blamed) : blamed,
-         .hint = systemd ? "write monitor_cgroup = \"system.slice\""
-                         : "write monitor_cgroup = \"pod\""});
+         .hint = systemd ? "write monitor_cgroup = \"system.slice\"" : "write monitor_cgroup = \"pod\""});
   }
 
   void check_monitor(const std::string& name, const Table& own, const Origin& origin) {
@@ -199,29 +193,22 @@ class Checks {
       if (files_.exists(path.starts_with('/') ? path : "/" + path)) return;
       wrong = "has the monitor_path " + quoted(path) + ", which does not exist";
     }
-    problems_.push_back(
-        {.rule = RuleId::no_monitor,
-         .fatal = true,
-         .handler = name,
-         .message = "handler " + quoted(name) + " " + wrong + "; CRI-O does not start",
-         .origin = origin_of(own, "monitor_path", origin),
-         .hint = "give it the monitor_path of the other handlers"});
+    problems_.push_back({.rule = RuleId::no_monitor,
+                         .fatal = true,
+                         .handler = name,
+                         .message = "handler " + quoted(name) + " " + wrong + "; CRI-O does not start",
+                         .origin = origin_of(own, "monitor_path", origin),
+                         .hint = "give it the monitor_path of the other handlers"});
   }
 
-  void drop(const std::string& name,
-            const std::string& why,
-            Origin origin,
-            std::string hint,
-            RuleId rule) {
+  void drop(const std::string& name, const std::string& why, Origin origin, std::string hint, RuleId rule) {
     const bool fatal = name == default_;
     problems_.push_back(
         {.rule = fatal && rule == RuleId::handler_dropped ? RuleId::daemon_refuses : rule,
          .fatal = fatal,
          .handler = name,
-         .message = fatal ? "default handler " + quoted(name) + " cannot be used: " + why +
-                                "; CRI-O does not start"
-                          : "handler " + quoted(name) +
-                                " is left out, with a warning in the log only: " + why,
+         .message = fatal ? "default handler " + quoted(name) + " cannot be used: " + why + "; CRI-O does not start"
+                          : "handler " + quoted(name) + " is left out, with a warning in the log only: " + why,
          .origin = std::move(origin),
          .hint = std::move(hint)});
   }
@@ -236,9 +223,7 @@ class Checks {
 
 }  // namespace
 
-std::vector<StartProblem> start_problems(const Known& known,
-                                         const EffectiveConfig& config,
-                                         const FileReader& files) {
+std::vector<StartProblem> start_problems(const Known& known, const EffectiveConfig& config, const FileReader& files) {
   return Checks(known, config, files).run();
 }
 

@@ -32,9 +32,7 @@ struct StartProblem {
 /// Its cgroup must be `pod`
 ///    or a slice under systemd, `pod` or empty under cgroupfs. Else the daemon does not start.
 /// Whether a program is there is judged only in a tree that holds programs.
-std::vector<StartProblem> start_problems(const Known& known,
-                                         const EffectiveConfig& config,
-                                         const FileReader& files);
+std::vector<StartProblem> start_problems(const Known& known, const EffectiveConfig& config, const FileReader& files);
 
 /// A recorded tree holds configuration only: what it lacks says nothing.
 bool holds_programs(const FileReader& files);

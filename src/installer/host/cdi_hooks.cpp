@@ -33,8 +33,7 @@ class HookRun {
   explicit HookRun(HookRequest request) : request_(std::move(request)) {
     for (const char* name : {"NVIDIA_CTK_QUIET", "NVIDIA_CDI_QUIET"}) {
       const char* value = std::getenv(name);
-      quiet_ = quiet_ || (value != nullptr &&
-                          (std::string_view(value) == "true" || std::string_view(value) == "1"));
+      quiet_ = quiet_ || (value != nullptr && (std::string_view(value) == "true" || std::string_view(value) == "1"));
     }
     quiet_ = quiet_ || request_.quiet;
   }
@@ -92,10 +91,9 @@ class HookRun {
     if (!state) return std::unexpected(state.error());
     std::string root_path = state->root;
     if (root_path.empty()) {
-      const auto config = read_host_file(
-          state->bundle.empty() ? "config.json" : cdi::join(state->bundle, "config.json"));
-      if (!config)
-        return std::unexpected(config.error().with_context("finding the container's root"));
+      const auto config =
+          read_host_file(state->bundle.empty() ? "config.json" : cdi::join(state->bundle, "config.json"));
+      if (!config) return std::unexpected(config.error().with_context("finding the container's root"));
       auto named = cdi::parse_root_path(*config);
       if (!named) return std::unexpected(named.error());
       root_path = *std::move(named);
@@ -131,15 +129,14 @@ class HookRun {
     if (request_.host_driver_version.empty() && request_.host_cuda_version.empty()) return {};
     const auto root = open_root();
     if (!root) return std::unexpected(root.error());
-    const cdi::CompatChoice choice = cdi::choose_compat_folder(
-        root->tree(),
-        request_.compat_folder,
-        {.driver = request_.host_driver_version, .cuda = request_.host_cuda_version});
+    const cdi::CompatChoice choice =
+        cdi::choose_compat_folder(root->tree(),
+                                  request_.compat_folder,
+                                  {.driver = request_.host_driver_version, .cuda = request_.host_cuda_version});
     for (const std::string& warning : choice.warnings)
       warn(warning);
     if (choice.folder.empty()) return {};
-    return root->add_file(
-        std::string(kConfigFolder), "00-compat-" + random_uuid() + ".conf", choice.folder + "\n");
+    return root->add_file(std::string(kConfigFolder), "00-compat-" + random_uuid() + ".conf", choice.folder + "\n");
   }
 
   Result<void> disable_device_node_modification() {
@@ -150,9 +147,8 @@ class HookRun {
     }
     constexpr std::string_view kAllowed = "ModifyDeviceFiles: 1";
     const std::size_t at = params->find(kAllowed);
-    const bool whole_line =
-        at != std::string::npos && (at == 0 || (*params)[at - 1] == '\n') &&
-        (at + kAllowed.size() == params->size() || (*params)[at + kAllowed.size()] == '\n');
+    const bool whole_line = at != std::string::npos && (at == 0 || (*params)[at - 1] == '\n') &&
+                            (at + kAllowed.size() == params->size() || (*params)[at + kAllowed.size()] == '\n');
     if (!whole_line) return {};
     (*params)[at + kAllowed.size() - 1] = '0';
     const auto root = open_root();
@@ -172,21 +168,16 @@ class HookRun {
   Result<void> write_ld_conf(const ContainerRoot& root) const {
     auto made = root.add_file("/etc", "ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n");
     if (!made && made.error().code != ErrorCode::needs_decision) return made;  // it is there
-    const std::vector<std::string> system =
-        cdi::system_library_folders(cdi::is_debian_like(root.tree()));
-    const std::vector<std::string> added = cdi::new_library_folders(
-        request_.folders, cdi::configured_library_folders(root.tree()), system);
+    const std::vector<std::string> system = cdi::system_library_folders(cdi::is_debian_like(root.tree()));
+    const std::vector<std::string> added =
+        cdi::new_library_folders(request_.folders, cdi::configured_library_folders(root.tree()), system);
     const std::string folder(kConfigFolder);
     if (!added.empty()) {
-      if (auto done = root.add_file(
-              folder, "00-nvcr-" + random_uuid() + ".conf", cdi::render_folders(added));
-          !done)
+      if (auto done = root.add_file(folder, "00-nvcr-" + random_uuid() + ".conf", cdi::render_folders(added)); !done)
         return done;
     }
     // The host's ldconfig may know other system folders than the container's linker.
-    if (auto done = root.add_file(
-            folder, "zz-nvcr-" + random_uuid() + ".conf", cdi::render_folders(system));
-        !done)
+    if (auto done = root.add_file(folder, "zz-nvcr-" + random_uuid() + ".conf", cdi::render_folders(system)); !done)
       return done;
     if (!cdi::uses_musl(root.tree()) || cdi::musl_path_file().empty()) return {};
     std::vector<std::string> all = added;
@@ -202,8 +193,7 @@ class HookRun {
 
 int run_cdi_hook(std::span<const std::string> arguments) {
   auto request = cdi::parse_hook_command(arguments);
-  auto done =
-      request ? HookRun(*std::move(request)).run() : Result<void>(std::unexpected(request.error()));
+  auto done = request ? HookRun(*std::move(request)).run() : Result<void>(std::unexpected(request.error()));
   if (done) return 0;
   std::cerr << "nvidia-cdi-hook: error: " << done.error().message;
   if (!done.error().where.empty()) std::cerr << ": " << done.error().where;

@@ -61,8 +61,7 @@ void reset_signals() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launch.parent) ::_exit(kNeverRan);  // died before the line above
   reset_signals();
-  if (launch.root >= 0 && (::fchdir(launch.root) != 0 || ::chroot(".") != 0))
-    give_up(launch.report, true);
+  if (launch.root >= 0 && (::fchdir(launch.root) != 0 || ::chroot(".") != 0)) give_up(launch.report, true);
   if (::chdir("/") != 0) give_up(launch.report, true);
   ::dup2(launch.null, STDIN_FILENO);
   ::dup2(launch.output, STDOUT_FILENO);
@@ -82,8 +81,7 @@ UniqueFd moved_up(UniqueFd fd) {
 
 Result<Pipe> make_pipe(const std::string& executable) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return std::unexpected(make_system_error(errno, "make a pipe", executable));
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(make_system_error(errno, "make a pipe", executable));
   Pipe pipe{.reader = UniqueFd(ends[0]), .writer = moved_up(UniqueFd(ends[1]))};
   if (!pipe.writer || ::fcntl(pipe.reader.get(), F_SETFL, O_NONBLOCK) != 0) {
     return std::unexpected(make_system_error(errno, "make a pipe", executable));
@@ -137,13 +135,11 @@ Result<StartedProgram> start_program(const Command& command, int root) {
                       .parent = ::getpid()};
   const pid_t pid = ::fork();
   if (pid == 0) become(launch);
-  if (pid < 0)
-    return std::unexpected(make_system_error(errno, "start a process for", command.executable));
+  if (pid < 0) return std::unexpected(make_system_error(errno, "start a process for", command.executable));
   ChildProcess child(pid);
   ::setpgid(pid, pid);  // as the child does: whoever is first, the group is there
   UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!process)
-    return std::unexpected(make_system_error(errno, "watch the process of", command.executable));
+  if (!process) return std::unexpected(make_system_error(errno, "watch the process of", command.executable));
   return StartedProgram{.child = std::move(child),
                         .process = std::move(process),
                         .output = std::move(output->reader),

@@ -28,8 +28,7 @@ constexpr mode_t kFolderMode = 0755;
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kCoverMode = 0444;
 
-constexpr long kFchmodat2 =
-    452;  // the same on every architecture; glibc 2.36 has neither name nor wrapper
+constexpr long kFchmodat2 = 452;  // the same on every architecture; glibc 2.36 has neither name nor wrapper
 
 Result<void> write_all(int file, std::string_view text, std::string_view path) {
   while (!text.empty()) {
@@ -49,9 +48,7 @@ std::string target_at(int folder, const std::string& name) {
 }
 
 /// A file with the text in a file system of its own, as a mount that is nowhere yet.
-Result<UniqueFd> make_detached_file(std::string_view text,
-                                    int folder_to_borrow,
-                                    std::string_view path) {
+Result<UniqueFd> make_detached_file(std::string_view text, int folder_to_borrow, std::string_view path) {
   const UniqueFd context(::fsopen("tmpfs", FSOPEN_CLOEXEC));
   if (!context) return std::unexpected(make_system_error(errno, "make a file system", path));
   if (::fsconfig(context.get(), FSCONFIG_SET_STRING, "mode", "0700", 0) != 0 ||
@@ -61,13 +58,10 @@ Result<UniqueFd> make_detached_file(std::string_view text,
   const UniqueFd mount(::fsmount(context.get(), FSMOUNT_CLOEXEC, 0));
   if (!mount) return std::unexpected(make_system_error(errno, "make a file system", path));
   {
-    const UniqueFd file(
-        ::openat(mount.get(), "file", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kCoverMode));
+    const UniqueFd file(::openat(mount.get(), "file", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kCoverMode));
     if (!file) return std::unexpected(make_system_error(errno, "make the file", path));
-    if (auto written = write_all(file.get(), text, path); !written)
-      return std::unexpected(written.error());
-    if (::fchmod(file.get(), kCoverMode) != 0)
-      return std::unexpected(make_system_error(errno, "set the mode", path));
+    if (auto written = write_all(file.get(), text, path); !written) return std::unexpected(written.error());
+    if (::fchmod(file.get(), kCoverMode) != 0) return std::unexpected(make_system_error(errno, "set the mode", path));
   }
   const auto clone = [&mount] {
     return UniqueFd(::open_tree(mount.get(), "file", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC));
@@ -76,11 +70,7 @@ Result<UniqueFd> make_detached_file(std::string_view text,
   if (!detached && errno == EINVAL) {
     // Before Linux 6.15 only what is mounted somewhere can be cloned: over a folder, for that
     // moment.
-    if (::move_mount(mount.get(),
-                     "",
-                     folder_to_borrow,
-                     "",
-                     MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) {
+    if (::move_mount(mount.get(), "", folder_to_borrow, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) {
       return std::unexpected(make_system_error(errno, "mount", path));
     }
     detached = clone();
@@ -93,8 +83,7 @@ Result<UniqueFd> make_detached_file(std::string_view text,
   }
   if (!detached) return std::unexpected(make_system_error(errno, "clone a mount", path));
   mount_attr attributes{};
-  attributes.attr_set =
-      MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+  attributes.attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
   if (::mount_setattr(detached.get(), "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0) {
     return std::unexpected(make_system_error(errno, "make a mount read-only", path));
   }
@@ -145,8 +134,7 @@ Result<UniqueFd> ContainerRoot::make_folder(std::string_view path) const {
         return std::unexpected(make_system_error(errno, "make the folder", here));
       }
       // The umask has no say. A link in the way is not followed, and fails.
-      const UniqueFd made(
-          ::openat(folder->get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+      const UniqueFd made(::openat(folder->get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
       if (!made || ::fchmod(made.get(), kFolderMode) != 0) {
         return std::unexpected(make_system_error(errno, "make the folder", here));
       }
@@ -179,8 +167,7 @@ Result<void> ContainerRoot::make_link(const std::string& target, const std::stri
 Result<void> ContainerRoot::set_mode(const std::string& path, unsigned mode) const {
   const auto file = root_.open(path, O_PATH);
   if (!file) {
-    if (file.error().code == ErrorCode::not_found || file.error().code == ErrorCode::permission)
-      return {};
+    if (file.error().code == ErrorCode::not_found || file.error().code == ErrorCode::permission) return {};
     return std::unexpected(file.error());
   }
   long result = ::syscall(kFchmodat2, file->get(), "", mode, AT_EMPTY_PATH);
@@ -194,24 +181,19 @@ Result<void> ContainerRoot::set_mode(const std::string& path, unsigned mode) con
   return {};
 }
 
-Result<void> ContainerRoot::add_file(const std::string& folder,
-                                     const std::string& name,
-                                     std::string_view text) const {
+Result<void> ContainerRoot::add_file(const std::string& folder, const std::string& name, std::string_view text) const {
   const std::string path = cdi::join(folder, name);
   const auto opened = make_folder(cdi::clean(folder));
   if (!opened) return std::unexpected(opened.error());
-  const UniqueFd file(::openat(opened->get(),
-                               name.c_str(),
-                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                               kFileMode));
+  const UniqueFd file(
+      ::openat(opened->get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
   if (!file) {
     Error error = make_system_error(errno, "make the file", path);
     if (errno == EEXIST) error.code = ErrorCode::needs_decision;
     return std::unexpected(error);
   }
   if (auto written = write_all(file.get(), text, path); !written) return written;
-  if (::fchmod(file.get(), kFileMode) != 0)
-    return std::unexpected(make_system_error(errno, "set the mode", path));
+  if (::fchmod(file.get(), kFileMode) != 0) return std::unexpected(make_system_error(errno, "set the mode", path));
   return {};
 }
 
@@ -219,11 +201,10 @@ Result<void> ContainerRoot::append(const std::string& path, std::string_view tex
   const auto folder = make_folder(cdi::folder_of(path));
   if (!folder) return std::unexpected(folder.error());
   // O_NONBLOCK: a pipe without a reader fails instead of waiting. A link is not followed.
-  const UniqueFd file(
-      ::openat(folder->get(),
-               std::string(cdi::base_name(path)).c_str(),
-               O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-               kFileMode));
+  const UniqueFd file(::openat(folder->get(),
+                               std::string(cdi::base_name(path)).c_str(),
+                               O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+                               kFileMode));
   if (!file) return std::unexpected(make_system_error(errno, "open the file", path));
   struct stat status{};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -239,9 +220,7 @@ Result<void> ContainerRoot::cover(const std::string& path, std::string_view text
   if (!folder) return std::unexpected(folder.error());
   const auto file = make_detached_file(text, folder->get(), path);
   if (!file) return std::unexpected(file.error());
-  if (::move_mount(
-          file->get(), "", target->get(), "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) !=
-      0) {
+  if (::move_mount(file->get(), "", target->get(), "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0) {
     return std::unexpected(make_system_error(errno, "mount over the file", path));
   }
   return {};

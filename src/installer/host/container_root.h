@@ -26,8 +26,7 @@ class ContainerRoot {
 
   /// Puts a link with this target at the path, in place of a file or link; what leads there is
   /// made. Nothing happens if it is there already.
-  [[nodiscard]] engine::Result<void> make_link(const std::string& target,
-                                               const std::string& link) const;
+  [[nodiscard]] engine::Result<void> make_link(const std::string& target, const std::string& link) const;
 
   /// Sets the 12 mode bits of what the path leads to. Nothing happens if it is not there or we may
   /// not.
@@ -46,8 +45,7 @@ class ContainerRoot {
   [[nodiscard]] engine::Result<void> cover(const std::string& path, std::string_view text) const;
 
  private:
-  ContainerRoot(RootFolder root, std::unique_ptr<PosixTree> tree)
-      : root_(std::move(root)), tree_(std::move(tree)) {}
+  ContainerRoot(RootFolder root, std::unique_ptr<PosixTree> tree) : root_(std::move(root)), tree_(std::move(tree)) {}
 
   [[nodiscard]] engine::Result<UniqueFd> make_folder(std::string_view path) const;
 

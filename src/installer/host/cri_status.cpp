@@ -37,9 +37,7 @@ struct DeleteSession {
   void operator()(nghttp2_session* session) const { nghttp2_session_del(session); }
 };
 struct DeleteCallbacks {
-  void operator()(nghttp2_session_callbacks* callbacks) const {
-    nghttp2_session_callbacks_del(callbacks);
-  }
+  void operator()(nghttp2_session_callbacks* callbacks) const { nghttp2_session_callbacks_del(callbacks); }
 };
 using Session = std::unique_ptr<nghttp2_session, DeleteSession>;
 using Callbacks = std::unique_ptr<nghttp2_session_callbacks, DeleteCallbacks>;
@@ -65,11 +63,8 @@ std::string_view view(const std::uint8_t* bytes, std::size_t length) {
   return {reinterpret_cast<const char*>(bytes), length};
 }
 
-ssize_t send_bytes(nghttp2_session* /*session*/,
-                   const std::uint8_t* bytes,
-                   std::size_t length,
-                   int /*flags*/,
-                   void* user_data) {
+ssize_t send_bytes(
+    nghttp2_session* /*session*/, const std::uint8_t* bytes, std::size_t length, int /*flags*/, void* user_data) {
   Exchange& exchange = exchange_of(user_data);
   const ssize_t sent = ::send(exchange.fd, bytes, length, MSG_NOSIGNAL);
   if (sent >= 0) return sent;
@@ -80,11 +75,8 @@ ssize_t send_bytes(nghttp2_session* /*session*/,
   return NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 
-ssize_t receive_bytes(nghttp2_session* /*session*/,
-                      std::uint8_t* bytes,
-                      std::size_t length,
-                      int /*flags*/,
-                      void* user_data) {
+ssize_t receive_bytes(
+    nghttp2_session* /*session*/, std::uint8_t* bytes, std::size_t length, int /*flags*/, void* user_data) {
   Exchange& exchange = exchange_of(user_data);
   // The library reads on while there is something: a flood of pings would keep it here.
   if (Moment::clock::now() >= exchange.deadline) return NGHTTP2_ERR_WOULDBLOCK;
@@ -141,21 +133,15 @@ int take_data(nghttp2_session* /*session*/,
   return 0;
 }
 
-int take_end(nghttp2_session* /*session*/,
-             std::int32_t /*stream*/,
-             std::uint32_t error,
-             void* user_data) {
+int take_end(nghttp2_session* /*session*/, std::int32_t /*stream*/, std::uint32_t error, void* user_data) {
   Exchange& exchange = exchange_of(user_data);
   exchange.closed = true;
   exchange.stream_error = error;
   return 0;
 }
 
-int take_complaint(nghttp2_session* /*session*/,
-                   int /*code*/,
-                   const char* message,
-                   std::size_t length,
-                   void* user_data) {
+int take_complaint(
+    nghttp2_session* /*session*/, int /*code*/, const char* message, std::size_t length, void* user_data) {
   exchange_of(user_data).complaint.assign(message, length);
   return 0;
 }
@@ -198,13 +184,11 @@ bool submit(nghttp2_session* session, std::string_view method) {
   nghttp2_data_provider body{};
   body.read_callback = give_request;
   return nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, nullptr, 0) == 0 &&
-         nghttp2_submit_request(session, nullptr, headers.data(), headers.size(), &body, nullptr) >
-             0;
+         nghttp2_submit_request(session, nullptr, headers.data(), headers.size(), &body, nullptr) > 0;
 }
 
 Error unreachable(std::string message) {
-  return {.code = ErrorCode::unreachable,
-          .message = "the daemon gave no answer: " + std::move(message)};
+  return {.code = ErrorCode::unreachable, .message = "the daemon gave no answer: " + std::move(message)};
 }
 
 // Why the library gave up.
@@ -238,9 +222,7 @@ Result<void> converse(nghttp2_session* session, Exchange& exchange, const std::s
     const int left = milliseconds_until(exchange.deadline);
     if (left == 0) return std::unexpected(unreachable("it takes too long"));
     const bool writing = nghttp2_session_want_write(session) != 0;
-    pollfd waiting{.fd = exchange.fd,
-                   .events = static_cast<short>(writing ? POLLIN | POLLOUT : POLLIN),
-                   .revents = 0};
+    pollfd waiting{.fd = exchange.fd, .events = static_cast<short>(writing ? POLLIN | POLLOUT : POLLIN), .revents = 0};
     if (::poll(&waiting, 1, left) < 0 && errno != EINTR) {
       return std::unexpected(make_system_error(errno, "wait for the daemon", socket));
     }
@@ -248,23 +230,19 @@ Result<void> converse(nghttp2_session* session, Exchange& exchange, const std::s
 }
 
 // One unary call on a connection of its own.
-Result<std::string> call(int fd,
-                         std::string_view method,
-                         std::string_view message,
-                         Moment deadline,
-                         const std::string& socket) {
+Result<std::string> call(
+    int fd, std::string_view method, std::string_view message, Moment deadline, const std::string& socket) {
   const std::string request = frame_grpc_message(message);
   Exchange exchange{.fd = fd, .request = request, .deadline = deadline};
   const Session session = make_session(exchange);
   if (!session || !submit(session.get(), method)) {
     return std::unexpected(Error{.message = "cannot make an HTTP/2 request"});
   }
-  if (auto done = converse(session.get(), exchange, socket); !done)
-    return std::unexpected(done.error());
+  if (auto done = converse(session.get(), exchange, socket); !done) return std::unexpected(done.error());
   // Servers may end a stream early with NO_ERROR once all is said.
   if (exchange.stream_error != NGHTTP2_NO_ERROR) {
-    return std::unexpected(unreachable("it ended the call with HTTP/2's "s +
-                                       nghttp2_http2_strerror(exchange.stream_error)));
+    return std::unexpected(
+        unreachable("it ended the call with HTTP/2's "s + nghttp2_http2_strerror(exchange.stream_error)));
   }
   return read_grpc_answer(exchange.answer);
 }
@@ -307,11 +285,10 @@ Result<PeerProcess> CriStatus::peer() {
     return std::unexpected(make_system_error(errno, "ask who serves the socket", socket_));
   }
   if (peer.pid <= 0) {
-    return std::unexpected(
-        Error{.code = ErrorCode::unreachable,
-              .message = "cannot see the process that serves the socket",
-              .where = socket_,
-              .hint = "it is in another pid namespace: run with the host's (hostPID: true)"});
+    return std::unexpected(Error{.code = ErrorCode::unreachable,
+                                 .message = "cannot see the process that serves the socket",
+                                 .where = socket_,
+                                 .hint = "it is in another pid namespace: run with the host's (hostPID: true)"});
   }
   const auto start = read_process_start(peer.pid);
   if (!start) {

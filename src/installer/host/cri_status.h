@@ -13,12 +13,10 @@ namespace ctkit::installer::host {
 /// The daemon by its CRI socket: gRPC over HTTP/2, a new connection for each question.
 class CriStatus : public DaemonStatus {
  public:
-  CriStatus(RootFolder root, std::string socket)
-      : root_(std::move(root)), socket_(std::move(socket)) {}
+  CriStatus(RootFolder root, std::string socket) : root_(std::move(root)), socket_(std::move(socket)) {}
 
   /// On the socket at this path below the folder. The daemon need not be there.
-  static engine::Result<std::unique_ptr<CriStatus>> open(const std::string& folder,
-                                                         std::string socket);
+  static engine::Result<std::unique_ptr<CriStatus>> open(const std::string& folder, std::string socket);
 
   [[nodiscard]] engine::Result<LoadedState> status(Moment deadline) override;
   [[nodiscard]] engine::Result<PeerProcess> peer() override;

@@ -22,10 +22,11 @@
 //    names too, so a load between the two calls sees whole content twice.
 // 4. A kill between the two leaves the dot name; the next replace in the folder removes it.
 // 5. The folder is synced.
-// 6. If the caller says what the file has to hold, the two names are exchanged instead: what comes out under the dot name is
+// 6. If the caller says what the file has to hold, the two names are exchanged instead: what comes out under the dot
+// name is
 //    what was really replaced, and is read. If it is something else, written since the caller read the file, they are
-//    exchanged back. It is compared before, too, so that a kill in between finds both changed only if somebody wrote then.
-//    A kill there leaves the old text under the dot name.
+//    exchanged back. It is compared before, too, so that a kill in between finds both changed only if somebody wrote
+//    then. A kill there leaves the old text under the dot name.
 // File systems without O_TMPFILE (some overlays, FUSE, NFS) get the dot name from the start.
 
 namespace ctkit::installer::host {
@@ -90,8 +91,7 @@ void remove_leftovers(int folder, std::string_view path) {
   if (!names) return;
   for (const std::string& name : *names) {
     struct stat status{};
-    if (is_leftover_name(name) &&
-        ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+    if (is_leftover_name(name) && ::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
         S_ISREG(status.st_mode)) {
       ::unlinkat(folder, name.c_str(), 0);
     }
@@ -109,8 +109,8 @@ Result<std::optional<Existing>> find_existing(const Place& place, std::string_vi
     return std::unexpected(make_system_error(EISDIR, "replace the file", path));
   }
   if (!S_ISREG(status.st_mode)) {
-    return std::unexpected(Error{.message = "cannot replace the file: it is not a regular file",
-                                 .where = std::string(path)});
+    return std::unexpected(
+        Error{.message = "cannot replace the file: it is not a regular file", .where = std::string(path)});
   }
   return Existing{.file = std::move(file), .status = status};
 }
@@ -119,16 +119,13 @@ Result<UniqueFd> open_new(int folder, TemporaryName& temporary, std::string_view
   // Closed to others until it has its mode.
   UniqueFd unnamed(::openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (unnamed) return unnamed;
-  if (errno != EOPNOTSUPP &&
-      errno != EISDIR) {  // EISDIR: file systems and kernels that don't know the flag
+  if (errno != EOPNOTSUPP && errno != EISDIR) {  // EISDIR: file systems and kernels that don't know the flag
     return std::unexpected(make_system_error(errno, "create a file in the folder", path));
   }
   auto name = make_temporary_name(path);
   if (!name) return std::unexpected(name.error());
-  UniqueFd named(::openat(folder,
-                          name->c_str(),
-                          O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC,
-                          S_IRUSR | S_IWUSR));
+  UniqueFd named(
+      ::openat(folder, name->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!named) return std::unexpected(make_system_error(errno, "create a file in the folder", path));
   temporary.hold(std::move(*name));
   return named;
@@ -149,9 +146,7 @@ std::string link_to(int fd) {
 }
 
 // By way of /proc, because fgetxattr takes no O_PATH descriptor.
-Result<std::optional<std::string>> read_attribute(int file,
-                                                  const char* name,
-                                                  std::string_view path) {
+Result<std::optional<std::string>> read_attribute(int file, const char* name, std::string_view path) {
   const std::string link = link_to(file);
   std::string value;
   ssize_t length = ::getxattr(link.c_str(), name, nullptr, 0);
@@ -160,8 +155,7 @@ Result<std::optional<std::string>> read_attribute(int file,
     length = ::getxattr(link.c_str(), name, value.data(), value.size());
   }
   if (length < 0 && (errno == ENODATA || errno == EOPNOTSUPP)) return std::nullopt;
-  if (length < 0)
-    return std::unexpected(make_system_error(errno, "read the label or ACL of the file", path));
+  if (length < 0) return std::unexpected(make_system_error(errno, "read the label or ACL of the file", path));
   value.resize(static_cast<std::size_t>(length));
   return value;
 }
@@ -183,8 +177,7 @@ Result<void> copy_attribute(int from, int to, const char* name, std::string_view
 
 Result<void> take_over(const Existing& existing, int file, FileMode mode, std::string_view path) {
   struct stat own{};
-  if (::fstat(file, &own) != 0)
-    return std::unexpected(make_system_error(errno, "look at the file", path));
+  if (::fstat(file, &own) != 0) return std::unexpected(make_system_error(errno, "look at the file", path));
   const auto& wanted = existing.status;
   if ((own.st_uid != wanted.st_uid || own.st_gid != wanted.st_gid) &&
       ::fchown(file, wanted.st_uid, wanted.st_gid) != 0) {
@@ -209,9 +202,8 @@ Result<void> link_unnamed(int file, int folder, const std::string& name, std::st
 }
 
 Error changed_meanwhile(std::string_view path) {
-  return {.message = "the file was changed by somebody else meanwhile",
-          .where = std::string(path),
-          .hint = "try again"};
+  return {
+      .message = "the file was changed by somebody else meanwhile", .where = std::string(path), .hint = "try again"};
 }
 
 // Whether the name in the folder is a regular file with this text. One byte more is asked for: a longer file differs.
@@ -287,10 +279,7 @@ Result<void> put_in_place(int file,
 
 }  // namespace
 
-Result<void> replace_durably(const Place& place,
-                             std::string_view text,
-                             FileMode mode,
-                             std::string_view path) {
+Result<void> replace_durably(const Place& place, std::string_view text, FileMode mode, std::string_view path) {
   const int folder = place.folder.get();
   remove_leftovers(folder, path);
   const auto found = find_existing(place, path);

@@ -12,10 +12,7 @@ namespace ctkit::installer::host {
 /// any moment and after a crash. A file that is there passes on owner, mode, SELinux label and ACL;
 /// a new one gets `mode`. `path` is for errors. After an error the file is as before, but when
 /// syncing the folder failed: then it is either, and whole.
-engine::Result<void> replace_durably(const Place& place,
-                                     std::string_view text,
-                                     FileMode mode,
-                                     std::string_view path);
+engine::Result<void> replace_durably(const Place& place, std::string_view text, FileMode mode, std::string_view path);
 
 /// Makes changes of names in the folder durable.
 engine::Result<void> sync_folder(int folder, std::string_view path);

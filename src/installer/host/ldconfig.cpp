@@ -32,14 +32,12 @@ constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
 bool enter(int root) {
   // Cloned first: in the new namespace the open folder would be of a mount that belongs to another
   // one.
-  const int tree =
-      ::open_tree(root, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
+  const int tree = ::open_tree(root, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
   if (tree < 0) return false;
   if (::unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET) != 0) return false;
   mount_attr propagation{};
   propagation.propagation = MS_SLAVE;
-  if (::mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &propagation, sizeof propagation) != 0)
-    return false;
+  if (::mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &propagation, sizeof propagation) != 0) return false;
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID;
   if (::mount_setattr(tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) != 0) return false;
@@ -84,10 +82,9 @@ Result<void> wait_for(pid_t child) {
     if (errno != EINTR) return std::unexpected(make_system_error(errno, "wait for", "ldconfig"));
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return std::unexpected(
-      Error{.message = WIFSIGNALED(status)
-                           ? fmt::format("ldconfig was ended by signal {}", WTERMSIG(status))
-                           : fmt::format("ldconfig: exit status {}", WEXITSTATUS(status))});
+  return std::unexpected(Error{.message = WIFSIGNALED(status)
+                                              ? fmt::format("ldconfig was ended by signal {}", WTERMSIG(status))
+                                              : fmt::format("ldconfig: exit status {}", WEXITSTATUS(status))});
 }
 
 }  // namespace
@@ -105,16 +102,13 @@ Result<UniqueFd> load_ldconfig(const std::string& path) {
   if (!copy) return std::unexpected(make_system_error(errno, "copy the host's ldconfig", path));
   off_t left = status.st_size;
   while (left > 0) {
-    const ssize_t count =
-        ::sendfile(copy.get(), file.get(), nullptr, static_cast<std::size_t>(left));
+    const ssize_t count = ::sendfile(copy.get(), file.get(), nullptr, static_cast<std::size_t>(left));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0)
-      return std::unexpected(
-          make_system_error(count == 0 ? EIO : errno, "copy the host's ldconfig", path));
+      return std::unexpected(make_system_error(count == 0 ? EIO : errno, "copy the host's ldconfig", path));
     left -= count;
   }
-  if (::fcntl(copy.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) !=
-      0) {
+  if (::fcntl(copy.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
     return std::unexpected(make_system_error(errno, "seal the copy of ldconfig", path));
   }
   return copy;
@@ -124,8 +118,7 @@ Result<void> run_ldconfig(const UniqueFd& program, const RootFolder& root) {
   const auto folder = root.open("/", O_RDONLY | O_DIRECTORY);
   if (!folder) return std::unexpected(folder.error());
   const pid_t child = ::fork();
-  if (child < 0)
-    return std::unexpected(make_system_error(errno, "start a process for", "ldconfig"));
+  if (child < 0) return std::unexpected(make_system_error(errno, "start a process for", "ldconfig"));
   if (child == 0) become_ldconfig(program.get(), folder->get());
   return wait_for(child);
 }

@@ -88,9 +88,7 @@ Result<void> check_started(const Stream& report, const std::string& executable) 
   if (report.text.size() != sizeof failure) return {};
   std::memcpy(&failure, report.text.data(), sizeof failure);
   return std::unexpected(make_system_error(
-      failure.error_number,
-      failure.in_root ? "enter the host root to run a program" : "run the program",
-      executable));
+      failure.error_number, failure.in_root ? "enter the host root to run a program" : "run the program", executable));
 }
 
 // The root folder of a running process; none if it is ours: only root may change it.

@@ -70,8 +70,7 @@ std::string_view without_trailing_slashes(std::string_view folder) {
 
 // The umask has no say in the mode: the daemon may run as somebody else.
 Result<void> settle_folder(int parent, const std::string& name, std::string_view path) {
-  const UniqueFd made(
-      ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueFd made(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!made || ::fchmod(made.get(), kFolderMode) != 0) {
     return std::unexpected(make_system_error(errno, "set the mode of the folder", path));
   }
@@ -122,11 +121,10 @@ Result<std::string> PosixFileSystem::read(std::string_view path) const {
   if (::fstat(file->get(), &status) != 0) {
     return std::unexpected(make_system_error(errno, "look at the file", path));
   }
-  if (S_ISDIR(status.st_mode))
-    return std::unexpected(make_system_error(EISDIR, "read the file", path));
+  if (S_ISDIR(status.st_mode)) return std::unexpected(make_system_error(EISDIR, "read the file", path));
   if (!S_ISREG(status.st_mode)) {
-    return std::unexpected(Error{.message = "cannot read the file: it is not a regular file",
-                                 .where = std::string(path)});
+    return std::unexpected(
+        Error{.message = "cannot read the file: it is not a regular file", .where = std::string(path)});
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size > kMostBytes) return std::unexpected(too_large(path));
@@ -216,8 +214,7 @@ Result<bool> PosixFileSystem::remove_folder(std::string_view folder) {
     if (errno == ENOTEMPTY || errno == EEXIST) return false;
     return std::unexpected(make_system_error(errno, "remove the folder", folder));
   }
-  if (auto synced = sync_folder(place->folder.get(), folder); !synced)
-    return std::unexpected(synced.error());
+  if (auto synced = sync_folder(place->folder.get(), folder); !synced) return std::unexpected(synced.error());
   return true;
 }
 
@@ -233,7 +230,8 @@ Result<std::shared_ptr<void>> PosixFileSystem::lock_file(std::string_view path) 
   const auto place = root_.place_of(path);
   if (!place) return std::unexpected(place.error());
   // Not truncated: whoever holds it may have written its pid there.
-  UniqueFd file(::openat(place->folder.get(), place->name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kLockMode));
+  UniqueFd file(
+      ::openat(place->folder.get(), place->name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kLockMode));
   if (!file) return std::unexpected(make_system_error(errno, "open the lock", path));
   return hold(std::move(file), "another installer is at work on this node", path);
 }

@@ -24,16 +24,13 @@ class PosixFileSystem : public FileSystem {
   /// Regular files of at most 64 MiB; a FIFO, socket or device is `failed`, and nobody waits for
   /// it.
   [[nodiscard]] engine::Result<std::string> read(std::string_view path) const override;
-  [[nodiscard]] engine::Result<std::vector<std::string>> list(
-      std::string_view folder) const override;
+  [[nodiscard]] engine::Result<std::vector<std::string>> list(std::string_view folder) const override;
   [[nodiscard]] bool exists(std::string_view path) const override;
   [[nodiscard]] std::optional<std::string> link_target(std::string_view path) const override;
   [[nodiscard]] engine::Result<unsigned> mode_of(std::string_view path) const override;
   [[nodiscard]] engine::Result<std::int64_t> modified(std::string_view path) const override;
 
-  [[nodiscard]] engine::Result<void> replace(std::string_view path,
-                                             std::string_view text,
-                                             FileMode mode) override;
+  [[nodiscard]] engine::Result<void> replace(std::string_view path, std::string_view text, FileMode mode) override;
   [[nodiscard]] engine::Result<void> remove(std::string_view path) override;
   [[nodiscard]] engine::Result<std::string> make_folders(std::string_view folder) override;
   [[nodiscard]] engine::Result<bool> remove_folder(std::string_view folder) override;

@@ -34,8 +34,7 @@ FileKind kind_of(mode_t mode) {
 Result<FileStatus> status_of(const Result<UniqueFd>& file, std::string_view path) {
   if (!file) return std::unexpected(file.error());
   struct stat status{};
-  if (::fstat(file->get(), &status) != 0)
-    return std::unexpected(make_system_error(errno, "look at it", path));
+  if (::fstat(file->get(), &status) != 0) return std::unexpected(make_system_error(errno, "look at it", path));
   return FileStatus{.kind = kind_of(status.st_mode),
                     .mode = status.st_mode & 07777U,
                     .uid = status.st_uid,
@@ -81,30 +80,24 @@ Result<std::vector<std::string>> PosixTree::names_in(std::string_view folder) co
   return read_names(*std::move(opened), folder);
 }
 
-Result<std::string> PosixTree::read(std::string_view path,
-                                    std::uint64_t offset,
-                                    std::size_t size) const {
+Result<std::string> PosixTree::read(std::string_view path, std::uint64_t offset, std::size_t size) const {
   const auto file = root_.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file) return std::unexpected(file.error());
   struct stat status{};
-  if (::fstat(file->get(), &status) != 0)
-    return std::unexpected(make_system_error(errno, "look at the file", path));
+  if (::fstat(file->get(), &status) != 0) return std::unexpected(make_system_error(errno, "look at the file", path));
   if (!S_ISREG(status.st_mode)) {
-    return std::unexpected(Error{.message = "cannot read the file: it is not a regular file",
-                                 .where = std::string(path)});
+    return std::unexpected(
+        Error{.message = "cannot read the file: it is not a regular file", .where = std::string(path)});
   }
   // Files of /proc and /sys say 0, or a page.
   constexpr std::size_t kLeast = 4096;
-  const auto left = static_cast<std::uint64_t>(status.st_size) > offset
-                        ? static_cast<std::uint64_t>(status.st_size) - offset
-                        : 0;
+  const auto left =
+      static_cast<std::uint64_t>(status.st_size) > offset ? static_cast<std::uint64_t>(status.st_size) - offset : 0;
   std::string text(std::min<std::uint64_t>(size, std::max<std::uint64_t>(left, kLeast)), '\0');
   std::size_t length = 0;
   while (length < text.size()) {
-    const ssize_t count = ::pread(file->get(),
-                                  text.data() + length,
-                                  text.size() - length,
-                                  static_cast<off_t>(offset + length));
+    const ssize_t count =
+        ::pread(file->get(), text.data() + length, text.size() - length, static_cast<off_t>(offset + length));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return std::unexpected(make_system_error(errno, "read the file", path));
     if (count == 0) break;

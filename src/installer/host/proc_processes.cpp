@@ -35,7 +35,8 @@ Result<std::string> read_whole(const std::string& path) {
     const ssize_t count = ::read(file.get(), part.data(), part.size());
     if (count < 0 && errno == EINTR) continue;
     // ESRCH: it ended meanwhile.
-    if (count < 0) return std::unexpected(make_system_error(errno == ESRCH ? ENOENT : errno, "look at the process", path));
+    if (count < 0)
+      return std::unexpected(make_system_error(errno == ESRCH ? ENOENT : errno, "look at the process", path));
     if (count == 0) return text;
     text.append(part.data(), static_cast<std::size_t>(count));
   }

@@ -35,15 +35,12 @@ Result<ProcessStart> read_process_start(std::int64_t pid) {
   const ssize_t length = file ? ::read(file.get(), text.data(), text.size()) : -1;
   if (length < 0) {
     // ESRCH: it ended between the two calls.
-    return std::unexpected(
-        make_system_error(errno == ESRCH ? ENOENT : errno, "look at the process", path));
+    return std::unexpected(make_system_error(errno == ESRCH ? ENOENT : errno, "look at the process", path));
   }
-  const auto ticks =
-      parse_start_ticks(std::string_view(text.data(), static_cast<std::size_t>(length)));
+  const auto ticks = parse_start_ticks(std::string_view(text.data(), static_cast<std::size_t>(length)));
   if (!ticks) return std::unexpected(ticks.error());
   const std::int64_t boot = microseconds_on(CLOCK_REALTIME) - microseconds_on(CLOCK_BOOTTIME);
-  return ProcessStart{.ticks = *ticks,
-                      .time = boot + (*ticks * kMicroseconds / ::sysconf(_SC_CLK_TCK))};
+  return ProcessStart{.ticks = *ticks, .time = boot + (*ticks * kMicroseconds / ::sysconf(_SC_CLK_TCK))};
 }
 
 }  // namespace ctkit::installer::host

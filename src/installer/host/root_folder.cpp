@@ -46,8 +46,7 @@ std::string_view name_part(std::string_view path) {
 // Where the link points; nothing if it is no link or not there.
 Result<std::optional<std::string>> read_link(const Place& place, std::string_view path) {
   std::array<char, PATH_MAX> target{};
-  const ssize_t length =
-      ::readlinkat(place.folder.get(), place.name.c_str(), target.data(), target.size());
+  const ssize_t length = ::readlinkat(place.folder.get(), place.name.c_str(), target.data(), target.size());
   if (length >= 0) return std::string(target.data(), static_cast<std::size_t>(length));
   if (errno == EINVAL || errno == ENOENT) return std::nullopt;
   return std::unexpected(make_system_error(errno, "read the link", path));
@@ -62,10 +61,10 @@ Result<RootFolder> RootFolder::open(const std::string& folder) {
   // Container runtimes older than the call deny it with EPERM; opening "." of an open folder gives
   // that to nobody else.
   if (!probe && (errno == ENOSYS || errno == EPERM)) {
-    return std::unexpected(Error{
-        .message = "this kernel has no openat2(2), or a seccomp profile denies it",
-        .where = folder,
-        .hint = "Linux 5.6 or newer is needed, and in a container a runtime of 2021 or newer"});
+    return std::unexpected(
+        Error{.message = "this kernel has no openat2(2), or a seccomp profile denies it",
+              .where = folder,
+              .hint = "Linux 5.6 or newer is needed, and in a container a runtime of 2021 or newer"});
   }
   if (!probe) return std::unexpected(make_system_error(errno, "open the host root", folder));
   return RootFolder(std::move(root));

@@ -30,8 +30,7 @@ std::string words_of(int error_number) {
 
 std::string hint_for(int error_number) {
   if (error_number == EROFS) return "in a container, the folder may be mounted read-only";
-  if (error_number == EBUSY)
-    return "a file that is a mount point can't be replaced; mount its folder";
+  if (error_number == EBUSY) return "a file that is a mount point can't be replaced; mount its folder";
   return "";
 }
 

@@ -111,10 +111,7 @@ constexpr Address kPrivate{.socket = "/run/systemd/private", .is_bus = false};
 
 // By descriptor and not by D-Bus address: the kernel resolves the path inside the host root,
 // nothing is to be escaped.
-Result<Bus> sign_in(UniqueFd fd,
-                    const Address& address,
-                    const Systemd::Patience& patience,
-                    Moment deadline) {
+Result<Bus> sign_in(UniqueFd fd, const Address& address, const Systemd::Patience& patience, Moment deadline) {
   sd_bus* handle = nullptr;
   int result = sd_bus_new(&handle);
   Bus bus{.handle = std::unique_ptr<sd_bus, CloseBus>(handle), .call_time = patience.call};
@@ -128,9 +125,7 @@ Result<Bus> sign_in(UniqueFd fd,
   return bus;
 }
 
-Result<Bus> connect_to(const RootFolder& root,
-                       const Address& address,
-                       const Systemd::Patience& patience) {
+Result<Bus> connect_to(const RootFolder& root, const Address& address, const Systemd::Patience& patience) {
   const Moment deadline = Moment::clock::now() + patience.sign_in;
   auto fd = connect_below(root, address.socket, deadline);
   if (!fd) return std::unexpected(fd.error());
@@ -146,8 +141,7 @@ Result<Bus> connect(const RootFolder& root, const Systemd::Patience& patience) {
   auto direct = connect_to(root, kPrivate, patience);
   if (direct) return direct;
   Error error = bus.error().with_context("cannot reach systemd");
-  error.hint =
-      "its own socket " + std::string(kPrivate.socket) + " failed too: " + direct.error().message;
+  error.hint = "its own socket " + std::string(kPrivate.socket) + " failed too: " + direct.error().message;
   return std::unexpected(error);
 }
 
@@ -158,13 +152,10 @@ struct Method {
 };
 
 template <typename... Arguments>
-Result<Message> call(const Bus& bus,
-                     const Method& method,
-                     const char* types,
-                     Arguments... arguments) {
+Result<Message> call(const Bus& bus, const Method& method, const char* types, Arguments... arguments) {
   sd_bus_message* made = nullptr;
-  int result = sd_bus_message_new_method_call(
-      bus.handle.get(), &made, kService, method.object, method.interface, method.name);
+  int result =
+      sd_bus_message_new_method_call(bus.handle.get(), &made, kService, method.object, method.interface, method.name);
   const Message request(made);
   if constexpr (sizeof...(arguments) > 0) {
     if (result >= 0) result = sd_bus_message_append(made, types, arguments...);
@@ -236,8 +227,7 @@ Result<bool> read_value(sd_bus_message* message, std::string_view type, Property
 Result<void> read_entry(sd_bus_message* message, Properties& properties) {
   const char* name = nullptr;
   const char* type = nullptr;
-  if (sd_bus_message_read(message, "s", &name) < 0 ||
-      sd_bus_message_peek_type(message, nullptr, &type) < 0 ||
+  if (sd_bus_message_read(message, "s", &name) < 0 || sd_bus_message_peek_type(message, nullptr, &type) < 0 ||
       sd_bus_message_enter_container(message, 'v', type) < 0) {
     return std::unexpected(strange_answer());
   }
@@ -256,8 +246,7 @@ Result<Properties> read_properties(const Bus& bus, const std::string& object) {
   const auto reply = call(bus, get_all, "s", "");
   if (!reply) return std::unexpected(reply.error());
   sd_bus_message* message = reply->get();
-  if (sd_bus_message_enter_container(message, 'a', "{sv}") < 0)
-    return std::unexpected(strange_answer());
+  if (sd_bus_message_enter_container(message, 'a', "{sv}") < 0) return std::unexpected(strange_answer());
   Properties properties;
   int entered = 0;
   while ((entered = sd_bus_message_enter_container(message, 'e', "sv")) > 0) {
@@ -318,18 +307,11 @@ int take_removed_job(sd_bus_message* message, void* user_data, sd_bus_error* /*e
 // From now on every job that ends is added to `jobs`, as long as the slot lives.
 Result<Slot> watch_jobs(const Bus& bus, std::vector<RemovedJob>& jobs) {
   sd_bus_slot* slot = nullptr;
-  const int result = sd_bus_match_signal(bus.handle.get(),
-                                         &slot,
-                                         kService,
-                                         kManagerObject,
-                                         kManager,
-                                         "JobRemoved",
-                                         take_removed_job,
-                                         &jobs);
+  const int result = sd_bus_match_signal(
+      bus.handle.get(), &slot, kService, kManagerObject, kManager, "JobRemoved", take_removed_job, &jobs);
   if (result < 0) return std::unexpected(make_bus_error(result));
   Slot watch(slot);
-  if (auto subscribed = call(bus, {.name = "Subscribe"}, ""); !subscribed)
-    return std::unexpected(subscribed.error());
+  if (auto subscribed = call(bus, {.name = "Subscribe"}, ""); !subscribed) return std::unexpected(subscribed.error());
   return watch;
 }
 
@@ -377,8 +359,8 @@ Result<RestartOutcome> restart_unit(const Bus& bus, const std::string& unit, Mom
 // A transient timer with the service it starts, as systemd-run sends them.
 Result<Message> make_timer_request(const Bus& bus, const DeadMan& dead_man) {
   sd_bus_message* made = nullptr;
-  int result = sd_bus_message_new_method_call(
-      bus.handle.get(), &made, kService, kManagerObject, kManager, "StartTransientUnit");
+  int result =
+      sd_bus_message_new_method_call(bus.handle.get(), &made, kService, kManagerObject, kManager, "StartTransientUnit");
   Message request(made);
   const auto step = [&](auto append) {
     if (result >= 0) result = append();
@@ -391,10 +373,20 @@ Result<Message> make_timer_request(const Bus& bus, const DeadMan& dead_man) {
     return sd_bus_message_append(made,
                                  "a(sv)",
                                  4,
-                                 "Description", "s", dead_man.description.c_str(),
-                                 "TimersMonotonic", "a(st)", 1, "OnActiveSec", after,
-                                 "AccuracyUSec", "t", std::uint64_t{1'000'000},
-                                 "RemainAfterElapse", "b", 0);
+                                 "Description",
+                                 "s",
+                                 dead_man.description.c_str(),
+                                 "TimersMonotonic",
+                                 "a(st)",
+                                 1,
+                                 "OnActiveSec",
+                                 after,
+                                 "AccuracyUSec",
+                                 "t",
+                                 std::uint64_t{1'000'000},
+                                 "RemainAfterElapse",
+                                 "b",
+                                 0);
   });
   step([&] { return sd_bus_message_open_container(made, 'a', "(sa(sv))"); });
   step([&] { return sd_bus_message_open_container(made, 'r', "sa(sv)"); });
@@ -463,8 +455,7 @@ Result<std::string> Systemd::find_unit(std::int64_t pid) {
   const std::string process = "process " + std::to_string(pid);
   // systemd takes 0 as the caller.
   if (pid <= 0 || pid > UINT32_MAX) {
-    return std::unexpected(
-        Error{.code = ErrorCode::not_found, .message = "there is no " + process});
+    return std::unexpected(Error{.code = ErrorCode::not_found, .message = "there is no " + process});
   }
   const auto bus = connect(root_, patience_);
   if (!bus) return std::unexpected(bus.error());
@@ -475,8 +466,7 @@ Result<std::string> Systemd::find_unit(std::int64_t pid) {
   const auto properties = read_properties(*bus, *object);
   if (!properties) return std::unexpected(about(process, "find the unit of", properties.error()));
   const auto id = properties->find("Id");
-  if (id == properties->end())
-    return std::unexpected(about(process, "find the unit of", strange_answer()));
+  if (id == properties->end()) return std::unexpected(about(process, "find the unit of", strange_answer()));
   return id->second.text;
 }
 
@@ -504,14 +494,16 @@ Result<void> Systemd::arm(const DeadMan& dead_man) {
   }
   const auto request = make_timer_request(*bus, dead_man);
   if (!request) return std::unexpected(about(dead_man.name, "set the timer", request.error()));
-  if (auto sent = send(*bus, *request); !sent) return std::unexpected(about(dead_man.name, "set the timer", sent.error()));
+  if (auto sent = send(*bus, *request); !sent)
+    return std::unexpected(about(dead_man.name, "set the timer", sent.error()));
   return {};
 }
 
 Result<void> Systemd::disarm(const std::string& name) {
   const auto bus = connect(root_, patience_);
   if (!bus) return std::unexpected(bus.error());
-  if (auto gone = stop_units_of(*bus, name); !gone) return std::unexpected(about(name, "take away the timer", gone.error()));
+  if (auto gone = stop_units_of(*bus, name); !gone)
+    return std::unexpected(about(name, "take away the timer", gone.error()));
   return {};
 }
 

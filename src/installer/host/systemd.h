@@ -26,16 +26,12 @@ class Systemd : public ServiceManager {
   Systemd(RootFolder root, Patience patience) : root_(std::move(root)), patience_(patience) {}
 
   /// On the host root at `folder`. Systemd need not be there.
-  static engine::Result<std::unique_ptr<Systemd>> open(const std::string& folder,
-                                                       Patience patience);
-  static engine::Result<std::unique_ptr<Systemd>> open(const std::string& folder) {
-    return open(folder, Patience{});
-  }
+  static engine::Result<std::unique_ptr<Systemd>> open(const std::string& folder, Patience patience);
+  static engine::Result<std::unique_ptr<Systemd>> open(const std::string& folder) { return open(folder, Patience{}); }
 
   [[nodiscard]] engine::Result<std::string> find_unit(std::int64_t pid) override;
   [[nodiscard]] engine::Result<UnitState> state(const std::string& unit) override;
-  [[nodiscard]] engine::Result<RestartOutcome> restart(const std::string& unit,
-                                                       Moment deadline) override;
+  [[nodiscard]] engine::Result<RestartOutcome> restart(const std::string& unit, Moment deadline) override;
   [[nodiscard]] engine::Result<void> arm(const DeadMan& dead_man) override;
   [[nodiscard]] engine::Result<void> disarm(const std::string& name) override;
 

@@ -50,9 +50,9 @@ TEST(AuthorsUnion, HoldsWhatEachAuthorMeant) {
 }
 
 TEST(AuthorsUnion, TakesTheLaterValueOfAField) {
-  expect_union({"enable_selinux = true\ncdi_spec_dirs = ['/a', '/b']",
-                "enable_selinux = false\ncdi_spec_dirs = ['/c']"},
-               "enable_selinux = false\ncdi_spec_dirs = ['/c']");
+  expect_union(
+      {"enable_selinux = true\ncdi_spec_dirs = ['/a', '/b']", "enable_selinux = false\ncdi_spec_dirs = ['/c']"},
+      "enable_selinux = false\ncdi_spec_dirs = ['/c']");
   expect_union({"cdi_spec_dirs = ['/a']", "cdi_spec_dirs = []"}, "cdi_spec_dirs = []");
 }
 
@@ -61,31 +61,26 @@ TEST(AuthorsUnion, CountsTwoSpellingsOfAFieldAsOne) {
   expect_union({"[containerd.runtimes.n.options]\nBinaryName = '/a'\nSystemdCgroup = true",
                 "[containerd.runtimes.n.options]\nbinaryName = '/b'"},
                "[containerd.runtimes.n.options]\nbinaryName = '/b'\nSystemdCgroup = true");
-  expect_union({"[CNI]\nbin_dir = '/a'", "[cni]\nconf_dir = '/b'"},
-               "[cni]\nbin_dir = '/a'\nconf_dir = '/b'");
+  expect_union({"[CNI]\nbin_dir = '/a'", "[cni]\nconf_dir = '/b'"}, "[cni]\nbin_dir = '/a'\nconf_dir = '/b'");
 }
 
 TEST(AuthorsUnion, KeepsNamesApartThatDifferInCase) {
-  expect_union({"[containerd.runtimes.Runc]\nruntime_type = 'a'",
-                "[containerd.runtimes.runc]\nruntime_type = 'b'"},
+  expect_union({"[containerd.runtimes.Runc]\nruntime_type = 'a'", "[containerd.runtimes.runc]\nruntime_type = 'b'"},
                "[containerd.runtimes.Runc]\nruntime_type = "
                "'a'\n[containerd.runtimes.runc]\nruntime_type = 'b'");
-  expect_union({"[registry.mirrors.'A.test']\nendpoint = ['a']",
-                "[registry.mirrors.'a.test']\nendpoint = ['b']"},
+  expect_union({"[registry.mirrors.'A.test']\nendpoint = ['a']", "[registry.mirrors.'a.test']\nendpoint = ['b']"},
                "[registry.mirrors.'A.test']\nendpoint = "
                "['a']\n[registry.mirrors.'a.test']\nendpoint = ['b']");
 }
 
 TEST(AuthorsUnion, KeepsTheOriginOfEachValue) {
-  const Table section =
-      united({"sandbox_image = 'p'\nenable_selinux = true", "\nenable_selinux = false"});
+  const Table section = united({"sandbox_image = 'p'\nenable_selinux = true", "\nenable_selinux = false"});
   EXPECT_EQ(test::origin_at(section, "sandbox_image"), "file1.toml:1");
   EXPECT_EQ(test::origin_at(section, "enable_selinux"), "file2.toml:2");
 }
 
 TEST(AuthorsUnion, IsNotChangedByAnEmptySection) {
-  constexpr std::string_view kSection =
-      "sandbox_image = 'p'\n[containerd.runtimes.runc.options]\nSystemdCgroup = true";
+  constexpr std::string_view kSection = "sandbox_image = 'p'\n[containerd.runtimes.runc.options]\nSystemdCgroup = true";
   expect_union({kSection, ""}, kSection);
   expect_union({"", kSection}, kSection);
   expect_union({kSection, kSection}, kSection);
@@ -99,8 +94,7 @@ Table without_built_in(std::string_view section) {
 }
 
 TEST(DropBuiltIn, TakesOutMembersThatAreSoAnyway) {
-  EXPECT_EQ(
-      render_toml(without_built_in(R"(
+  EXPECT_EQ(render_toml(without_built_in(R"(
     sandbox_image = "registry.k8s.io/pause:3.8"
     enable_selinux = true
     [cni]
@@ -109,7 +103,7 @@ TEST(DropBuiltIn, TakesOutMembersThatAreSoAnyway) {
     snapshotter = "overlayfs"
     discard_unpacked_layers = true
   )")),
-      render_toml(parse("enable_selinux = true\n[containerd]\ndiscard_unpacked_layers = true")));
+            render_toml(parse("enable_selinux = true\n[containerd]\ndiscard_unpacked_layers = true")));
 }
 
 TEST(DropBuiltIn, LeavesMapsWhole) {

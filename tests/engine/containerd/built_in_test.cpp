@@ -51,8 +51,7 @@ constexpr std::array kFields = {
 };
 
 TEST(Zero, OfAStructHasTheZerosOfItsMembersAndNoNilOnes) {
-  EXPECT_EQ(rendered(zero({.kind = Kind::table, .fields = kFields})),
-            R"({ name = "", size = 0, unset = 0 })");
+  EXPECT_EQ(rendered(zero({.kind = Kind::table, .fields = kFields})), R"({ name = "", size = 0, unset = 0 })");
 }
 
 TEST(BuiltIn, OfAStructHasItsMembersValuesAndNoNilOnes) {
@@ -67,11 +66,9 @@ TEST(BuiltIn, OfAListHoldsItsElementsInOrder) {
 }
 
 TEST(BuiltIn, OfAMapHoldsItsEntriesByName) {
-  constexpr std::array kEntries = {
-      Type{.name = "b", .kind = Kind::integer, .built_in = std::int64_t{2}},
-      Type{.name = "a", .kind = Kind::integer, .built_in = std::int64_t{1}}};
-  EXPECT_EQ(rendered(built_in({.kind = Kind::map, .element = &kNumber, .entries = kEntries})),
-            "{ a = 1, b = 2 }");
+  constexpr std::array kEntries = {Type{.name = "b", .kind = Kind::integer, .built_in = std::int64_t{2}},
+                                   Type{.name = "a", .kind = Kind::integer, .built_in = std::int64_t{1}}};
+  EXPECT_EQ(rendered(built_in({.kind = Kind::map, .element = &kNumber, .entries = kEntries})), "{ a = 1, b = 2 }");
 }
 
 std::string read_file(const std::string& path) {
@@ -103,24 +100,16 @@ TEST(BuiltInSection, IsThePluginsTableAndEmptyForAnUnknownOne) {
 TEST(BuiltIn, FollowsTheTableOfLocationsAndDefaults) {
   using test::expect_printed;
   expect_printed(
-      {},
-      "OLD.enable_cdi",
-      {{"1.5.18 1.6.39", "absent"}, {"1.7.0 1.7.34", "false"}, {"2.0.6 2.3.4", "absent"}});
-  expect_printed({},
-                 "RUNTIME.enable_cdi",
-                 {{"1.7.34", "absent"}, {"2.0.0 2.1.9 2.2.7 2.3.4 2.4.0-beta.0", "true"}});
+      {}, "OLD.enable_cdi", {{"1.5.18 1.6.39", "absent"}, {"1.7.0 1.7.34", "false"}, {"2.0.6 2.3.4", "absent"}});
+  expect_printed({}, "RUNTIME.enable_cdi", {{"1.7.34", "absent"}, {"2.0.0 2.1.9 2.2.7 2.3.4 2.4.0-beta.0", "true"}});
   expect_printed({}, "RUNTIME.cdi_spec_dirs", {{"2.0.6 2.3.4", R"(["/etc/cdi", "/var/run/cdi"])"}});
-  expect_printed({},
-                 "OLD.cdi_spec_dirs",
-                 {{"1.6.39", "absent"}, {"1.7.0", R"(["/etc/cdi", "/var/run/cdi"])"}});
+  expect_printed({}, "OLD.cdi_spec_dirs", {{"1.6.39", "absent"}, {"1.7.0", R"(["/etc/cdi", "/var/run/cdi"])"}});
   expect_printed({},
                  "plugins.\"io.containerd.nri.v1.nri\".disable",
                  {{"1.5.18 1.6.39", "absent"}, {"1.7.0 1.7.34", "true"}, {"2.0.0 2.3.4", "false"}});
   expect_printed({}, "OLD.cni.bin_dir", {{"1.5.18 1.6.39 1.7.34", "\"/opt/cni/bin\""}});
-  expect_printed(
-      {}, "RUNTIME.cni.bin_dir", {{"2.0.6", "\"/opt/cni/bin\""}, {"2.1.0 2.3.4", "\"\""}});
-  expect_printed(
-      {}, "RUNTIME.cni.bin_dirs", {{"2.0.6", "absent"}, {"2.1.0 2.3.4", R"(["/opt/cni/bin"])"}});
+  expect_printed({}, "RUNTIME.cni.bin_dir", {{"2.0.6", "\"/opt/cni/bin\""}, {"2.1.0 2.3.4", "\"\""}});
+  expect_printed({}, "RUNTIME.cni.bin_dirs", {{"2.0.6", "absent"}, {"2.1.0 2.3.4", R"(["/opt/cni/bin"])"}});
   expect_printed({},
                  "RUNTIME.containerd.runtimes.runc.options.SystemdCgroup",
                  {{"2.0.6 2.1.0", "absent"}, {"2.0.7 2.0.11 2.1.5 2.2.0 2.3.4", "false"}});
@@ -136,13 +125,9 @@ TEST(BuiltIn, FollowsTheTableOfLocationsAndDefaults) {
                   {"2.3.4", "\"registry.k8s.io/pause:3.10.2\""}});
   expect_printed({},
                  "IMAGES.registry.config_path",
-                 {{"2.1.9 2.2.2 2.3.4", "\"\""},
-                  {"2.2.0 2.2.1", "\"/etc/containerd/certs.d:/etc/docker/certs.d\""}});
-  expect_printed({},
-                 "imports",
-                 {{"1.7.34 2.1.9", "[]"}, {"2.2.0 2.3.4", R"(["/etc/containerd/conf.d/*.toml"])"}});
-  expect_printed(
-      {}, "version", {{"1.5.18 1.7.34", "2"}, {"2.0.0 2.2.7", "3"}, {"2.3.0 2.4.0-beta.0", "4"}});
+                 {{"2.1.9 2.2.2 2.3.4", "\"\""}, {"2.2.0 2.2.1", "\"/etc/containerd/certs.d:/etc/docker/certs.d\""}});
+  expect_printed({}, "imports", {{"1.7.34 2.1.9", "[]"}, {"2.2.0 2.3.4", R"(["/etc/containerd/conf.d/*.toml"])"}});
+  expect_printed({}, "version", {{"1.5.18 1.7.34", "2"}, {"2.0.0 2.2.7", "3"}, {"2.3.0 2.4.0-beta.0", "4"}});
 }
 
 }  // namespace

@@ -44,8 +44,7 @@ TEST(CriService, OfABareNodeServes) {
 TEST(CriService, NeedsAHandlerForTheDefaultRuntime) {
   const Texts texts = {
       {"config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']"},
-      {"conf.d/99.toml",
-       "version = 2\n[OLD.containerd.runtimes.nvidia]\nruntime_type = 'io.containerd.runc.v2'"}};
+      {"conf.d/99.toml", "version = 2\n[OLD.containerd.runtimes.nvidia]\nruntime_type = 'io.containerd.runc.v2'"}};
   for (const std::string_view release : {"1.5.18", "1.6.39", "1.7.27"}) {
     EXPECT_THAT(loaded(release, texts).not_serving,
                 ElementsAre("the default runtime 'runc' has no handler: the runtimes are those of "
@@ -53,9 +52,8 @@ TEST(CriService, NeedsAHandlerForTheDefaultRuntime) {
         << release;
   }
   EXPECT_THAT(loaded("2.1.9", texts).not_serving, IsEmpty());
-  EXPECT_THAT(
-      reasons("2.1.9", "version = 3\n[RUNTIME.containerd]\ndefault_runtime_name = 'nvidia'"),
-      ElementsAre(HasSubstr("the default runtime 'nvidia' has no handler")));
+  EXPECT_THAT(reasons("2.1.9", "version = 3\n[RUNTIME.containerd]\ndefault_runtime_name = 'nvidia'"),
+              ElementsAre(HasSubstr("the default runtime 'nvidia' has no handler")));
 }
 
 TEST(CriService, NeedsANameForTheDefaultRuntime) {
@@ -78,20 +76,16 @@ TEST(CriService, RefusesMirrorsBesideAConfigPath) {
       "version = 2\n[OLD.registry]\nconfig_path = "
       "'/certs.d'\n[OLD.registry.mirrors.'docker.io']\nendpoint = ['https://m.test']";
   for (const std::string_view release : {"1.5.18", "1.7.27", "2.1.9", "2.3.4"})
-    EXPECT_THAT(
-        reasons(release, k2),
-        ElementsAre("registry.mirrors (/etc/containerd/config.toml:4) and registry.config_path "
-                    "(/etc/containerd/config.toml:3) exclude each other"))
+    EXPECT_THAT(reasons(release, k2),
+                ElementsAre("registry.mirrors (/etc/containerd/config.toml:4) and registry.config_path "
+                            "(/etc/containerd/config.toml:3) exclude each other"))
         << release;
-  EXPECT_THAT(
-      reasons("1.7.27",
-              "version = 2\n[OLD.registry.mirrors.'docker.io']\nendpoint = ['https://m.test']"),
-      IsEmpty());
+  EXPECT_THAT(reasons("1.7.27", "version = 2\n[OLD.registry.mirrors.'docker.io']\nendpoint = ['https://m.test']"),
+              IsEmpty());
 }
 
 TEST(CriService, RefusesBinDirBesideBinDirsFrom21) {
-  constexpr std::string_view kBoth =
-      "version = 3\n[RUNTIME.cni]\nbin_dir = '/a'\nbin_dirs = ['/b']";
+  constexpr std::string_view kBoth = "version = 3\n[RUNTIME.cni]\nbin_dir = '/a'\nbin_dirs = ['/b']";
   for (const std::string_view release : {"2.1.0", "2.2.7", "2.3.4"})
     EXPECT_THAT(reasons(release, kBoth),
                 ElementsAre("cni.bin_dir (/etc/containerd/config.toml:3) and cni.bin_dirs "
@@ -109,12 +103,8 @@ TEST(CriService, NeedsTheLinuxRuntimeForRuntimeEngineAndRuntimeRootIn1x) {
               ElementsAre(HasSubstr("config.toml:4")));
   EXPECT_THAT(with("runtime_type = 'io.containerd.runc.v2'\nruntime_root = '/run/x'"),
               ElementsAre(HasSubstr("config.toml:4")));
-  EXPECT_THAT(
-      with("runtime_type = 'io.containerd.runc.v2'\nruntime_engine = ''\nruntime_root = ''"),
-      IsEmpty());
-  EXPECT_THAT(
-      with("runtime_type = 'io.containerd.runtime.v1.linux'\nruntime_engine = '/usr/bin/x'"),
-      IsEmpty());
+  EXPECT_THAT(with("runtime_type = 'io.containerd.runc.v2'\nruntime_engine = ''\nruntime_root = ''"), IsEmpty());
+  EXPECT_THAT(with("runtime_type = 'io.containerd.runtime.v1.linux'\nruntime_engine = '/usr/bin/x'"), IsEmpty());
 }
 
 struct Disabled {
@@ -157,17 +147,14 @@ TEST(CriService, StopsTheWholeDaemonWhereItIsRequired) {
 TEST(CriService, SaysThatARequiredPluginIsNotInTheRelease) {  // e19
   EXPECT_THAT(stops("1.7.27", "version = 2\nrequired_plugins = ['io.containerd.example.v1.none']"),
               ElementsAre(HasSubstr("config.toml:2: the daemon will not start")));
-  EXPECT_THAT(stops("2.1.9", "version = 2\nrequired_plugins = ['io.containerd.grpc.v1.cri']"),
-              IsEmpty());
+  EXPECT_THAT(stops("2.1.9", "version = 2\nrequired_plugins = ['io.containerd.grpc.v1.cri']"), IsEmpty());
 }
 
 TEST(CriService, SaysThatATimeoutIsNoDuration) {  // e05
   for (const std::string_view release : {"1.7.27", "2.1.9", "2.3.4"})
     EXPECT_THAT(
-        stops(release,
-              "version = 2\n[timeouts]\n'io.containerd.timeout.shim.load' = 'not a duration'"),
-        ElementsAre(HasSubstr(
-            "config.toml:3: the daemon will not start: timeout 'io.containerd.timeout.shim.load'")))
+        stops(release, "version = 2\n[timeouts]\n'io.containerd.timeout.shim.load' = 'not a duration'"),
+        ElementsAre(HasSubstr("config.toml:3: the daemon will not start: timeout 'io.containerd.timeout.shim.load'")))
         << release;
 }
 
@@ -210,12 +197,8 @@ INSTANTIATE_TEST_SUITE_P(
              true,
              true,
              false},
-        Seen{
-            "[OLD.registry]\nconfig_path = '/x'\n[OLD.registry.configs.a.tls]", false, false, true},
-        Seen{"[OLD.registry]\nconfig_path = '/x'\n[OLD.registry.configs.a.auth]\nusername = 'x'",
-             true,
-             true,
-             true},
+        Seen{"[OLD.registry]\nconfig_path = '/x'\n[OLD.registry.configs.a.tls]", false, false, true},
+        Seen{"[OLD.registry]\nconfig_path = '/x'\n[OLD.registry.configs.a.auth]\nusername = 'x'", true, true, true},
         Seen{"[OLD.containerd.runtimes.runc]\nprivileged_without_host_devices_all_devices_allowed "
              "= true",
              true,

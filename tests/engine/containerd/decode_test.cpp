@@ -26,9 +26,8 @@ constexpr Regime kTwoFour{.decoding = Decoding::go_toml_2, .integer_durations = 
 constexpr Type kAny{.kind = Kind::any};
 constexpr Type kText{.kind = Kind::string};
 constexpr Type kOptions{.name = "options", .kind = Kind::map, .element = &kAny};
-constexpr std::array kRuntimeFields = {Type{.name = "runtime_type", .kind = Kind::string},
-                                       Type{.name = "privileged", .kind = Kind::boolean},
-                                       kOptions};
+constexpr std::array kRuntimeFields = {
+    Type{.name = "runtime_type", .kind = Kind::string}, Type{.name = "privileged", .kind = Kind::boolean}, kOptions};
 constexpr Type kRuntime{.kind = Kind::table, .fields = kRuntimeFields};
 constexpr std::array kPairFields = {Type{.name = "cert", .kind = Kind::string},
                                     Type{.name = "key", .kind = Kind::string}};
@@ -72,10 +71,7 @@ Decoded decoded(const Regime& regime,
   return result;
 }
 
-std::string shown(const Regime& regime,
-                  std::string_view section,
-                  std::string_view key,
-                  std::string_view start = "") {
+std::string shown(const Regime& regime, std::string_view section, std::string_view key, std::string_view start = "") {
   const Decoded result = decoded(regime, section, start);
   if (result.done) return test::shown(result.table, key);
   return (result.done.error().code == ErrorCode::daemon_refuses ? "refuses at " : "fails at ") +
@@ -93,10 +89,7 @@ struct Taken {
 TEST(Decode, TakesAndRefusesTypesAsEachLibraryDoes) {
   constexpr Taken kCases[] = {
       {"enable_selinux = true", "enable_selinux", "true", "true"},
-      {"enable_selinux = 'true'",
-       "enable_selinux",
-       "refuses at test.toml:1",
-       "refuses at test.toml:1"},
+      {"enable_selinux = 'true'", "enable_selinux", "refuses at test.toml:1", "refuses at test.toml:1"},
       {"NodeName = 5", "NodeName", "refuses at test.toml:1", "refuses at test.toml:1"},
       {"size = 5", "size", "5", "5"},
       {"size = '5'", "size", "refuses at test.toml:1", "refuses at test.toml:1"},
@@ -123,10 +116,8 @@ TEST(Decode, TakesAndRefusesTypesAsEachLibraryDoes) {
       {"plain_delay = '2s'", "plain_delay", "2000000000", "refuses at test.toml:1"},
   };
   for (const Taken& taken : kCases) {
-    EXPECT_EQ(shown(kOne, taken.section, taken.key, taken.start), taken.one)
-        << "1.x, " << taken.section;
-    EXPECT_EQ(shown(kTwo, taken.section, taken.key, taken.start), taken.two)
-        << "2.x, " << taken.section;
+    EXPECT_EQ(shown(kOne, taken.section, taken.key, taken.start), taken.one) << "1.x, " << taken.section;
+    EXPECT_EQ(shown(kTwo, taken.section, taken.key, taken.start), taken.two) << "2.x, " << taken.section;
   }
 }
 
@@ -139,8 +130,7 @@ TEST(Decode, NamesTheKeyInARefusal) {
 
 TEST(Decode, KeepsMembersOfAStructThatTheFileDoesNotName) {
   for (const Regime& regime : {kOne, kTwo}) {
-    const Decoded result =
-        decoded(regime, "[tls]\nkey = '/k'", "size = 7\ntls = {cert = '/c', key = ''}");
+    const Decoded result = decoded(regime, "[tls]\nkey = '/k'", "size = 7\ntls = {cert = '/c', key = ''}");
     EXPECT_EQ(test::shown(result.table, "tls"), R"({ cert = "/c", key = "/k" })");
     EXPECT_EQ(test::shown(result.table, "size"), "7");
   }
@@ -148,9 +138,8 @@ TEST(Decode, KeepsMembersOfAStructThatTheFileDoesNotName) {
 
 TEST(Decode, FillsAPointerToAStructInPlace) {
   for (const Regime& regime : {kOne, kTwo}) {
-    EXPECT_EQ(
-        shown(regime, "[pointer]\nkey = '/k'", "pointer", "pointer = {cert = '/c', key = ''}"),
-        R"({ cert = "/c", key = "/k" })");
+    EXPECT_EQ(shown(regime, "[pointer]\nkey = '/k'", "pointer", "pointer = {cert = '/c', key = ''}"),
+              R"({ cert = "/c", key = "/k" })");
     EXPECT_EQ(shown(regime, "[pointer]\nkey = '/k'", "pointer"), R"({ cert = "", key = "/k" })");
     EXPECT_EQ(shown(regime, "", "pointer"), "absent");
   }
@@ -180,8 +169,7 @@ TEST(Decode, FindsAMemberByTheSpellingsOfTheLibrary) {
 }
 
 TEST(Decode1, TakesTheExactSpellingOverAllOthers) {
-  EXPECT_EQ(shown(kOne, "NODENAME = 'upper'\nNodeName = 'exact'\nnodename = 'lower'", "NodeName"),
-            R"("exact")");
+  EXPECT_EQ(shown(kOne, "NODENAME = 'upper'\nNodeName = 'exact'\nnodename = 'lower'", "NodeName"), R"("exact")");
   EXPECT_EQ(shown(kOne, "nodeName = 'first'\nNODENAME = 'upper'", "NodeName"), R"("upper")");
 }
 
@@ -197,20 +185,16 @@ TEST(Decode2, MeetsTheMembersOfAFilesOwnTextInItsOrder) {
 
 TEST(Decode1, BuildsAMapNewWithEntriesFromZero) {
   const Decoded result =
-      decoded(kOne,
-              "[runtimes.nvidia]",
-              "runtimes = {runc = {runtime_type = 'r'}, nvidia = {runtime_type = 'n'}}");
-  EXPECT_EQ(test::shown(result.table, "runtimes"),
-            R"({ nvidia = { privileged = false, runtime_type = "" } })");
+      decoded(kOne, "[runtimes.nvidia]", "runtimes = {runc = {runtime_type = 'r'}, nvidia = {runtime_type = 'n'}}");
+  EXPECT_EQ(test::shown(result.table, "runtimes"), R"({ nvidia = { privileged = false, runtime_type = "" } })");
   EXPECT_THAT(test::described(result.events),
               ElementsAre("overridden section.runtimes.nvidia.runtime_type by built-in",
                           "erased section.runtimes.runc.runtime_type by test.toml:1"));
 }
 
 TEST(Decode1, ReplacesFreeFormOptionsWhole) {
-  EXPECT_EQ(
-      shown(kOne, "[options]\nBinaryName = '/b'", "options", "options = {SystemdCgroup = true}"),
-      R"({ BinaryName = "/b" })");
+  EXPECT_EQ(shown(kOne, "[options]\nBinaryName = '/b'", "options", "options = {SystemdCgroup = true}"),
+            R"({ BinaryName = "/b" })");
   EXPECT_EQ(shown(kOne, "[options]", "options", "options = {SystemdCgroup = true}"), "{}");
 }
 
@@ -235,8 +219,7 @@ TEST(Decode2, LeavesANilMapOrPointerNilForAnEmptyTable) {
   EXPECT_EQ(shown(kTwo, "[options]\n[pointer]\n[runtimes]", "options"), "absent");
   EXPECT_EQ(shown(kTwo, "[options]\n[pointer]\n[runtimes]", "pointer"), "absent");
   EXPECT_EQ(shown(kTwo, "[options]\n[pointer]\n[runtimes]", "runtimes"), "absent");
-  EXPECT_EQ(shown(kTwo, "[runtimes.x]", "runtimes"),
-            R"({ x = { privileged = false, runtime_type = "" } })");
+  EXPECT_EQ(shown(kTwo, "[runtimes.x]", "runtimes"), R"({ x = { privileged = false, runtime_type = "" } })");
 }
 
 TEST(Decode2, TakesAnEmptyTableOnAScalarForNothingUntil24) {
@@ -246,10 +229,8 @@ TEST(Decode2, TakesAnEmptyTableOnAScalarForNothingUntil24) {
 }
 
 TEST(Decode2, RefusesATableOnAFreeFormScalar) {
-  EXPECT_EQ(shown(kTwo, "[options.a]\nb = 1", "options", "options = {a = 1}"),
-            "refuses at test.toml:1");
-  EXPECT_EQ(shown(kTwo, "[options]\na = 's'", "options", "options = {a = {b = 1}}"),
-            R"({ a = "s" })");
+  EXPECT_EQ(shown(kTwo, "[options.a]\nb = 1", "options", "options = {a = 1}"), "refuses at test.toml:1");
+  EXPECT_EQ(shown(kTwo, "[options]\na = 's'", "options", "options = {a = {b = 1}}"), R"({ a = "s" })");
   EXPECT_EQ(shown(kOne, "[options.a]\nb = 1", "options", "options = {a = 1}"), "{ a = { b = 1 } }");
 }
 
@@ -259,8 +240,7 @@ TEST(Decode2, TakesABareIntegerForNanosecondsFrom24) {
 }
 
 TEST(Decode2, WarnsOfEachUnknownKeyAndReadsTheRest) {
-  const Decoded result =
-      decoded(kTwo, "enable_selinuxx = true\nsize = 5\n[runtimes.runc]\ntypo = 1\n[none]\na = 1");
+  const Decoded result = decoded(kTwo, "enable_selinuxx = true\nsize = 5\n[runtimes.runc]\ntypo = 1\n[none]\na = 1");
   ASSERT_TRUE(result.done);
   EXPECT_EQ(test::shown(result.table, "size"), "5");
   EXPECT_EQ(test::shown(result.table, "runtimes.runc.typo"), "absent");
@@ -326,17 +306,14 @@ TEST(Printed, ShowsNilMapsAsEmptyTablesIn1xOnly) {
 }
 
 TEST(Printed, LeavesOutEmptyMembersThatAreOmittedWhenEmpty) {
-  constexpr std::array kMembers = {
-      Type{.name = "a", .kind = Kind::string, .omit_empty = true},
-      Type{.name = "b", .kind = Kind::string},
-      Type{.name = "c", .kind = Kind::array, .omit_empty = true, .element = &kText},
-      Type{.name = "d", .kind = Kind::table, .omit_empty = true, .fields = kPairFields}};
+  constexpr std::array kMembers = {Type{.name = "a", .kind = Kind::string, .omit_empty = true},
+                                   Type{.name = "b", .kind = Kind::string},
+                                   Type{.name = "c", .kind = Kind::array, .omit_empty = true, .element = &kText},
+                                   Type{.name = "d", .kind = Kind::table, .omit_empty = true, .fields = kPairFields}};
   const Type type{.kind = Kind::table, .fields = kMembers};
   EXPECT_EQ(render_value(*printed(type, zero(type), kTwo)), R"({ b = "" })");
-  EXPECT_EQ(render_value(*printed(
-                type,
-                Slot{{.data = parse("a = 'x'\nb = ''\nc = ['y']\nd = {cert = '', key = 'k'}")}},
-                kTwo)),
+  EXPECT_EQ(render_value(
+                *printed(type, Slot{{.data = parse("a = 'x'\nb = ''\nc = ['y']\nd = {cert = '', key = 'k'}")}}, kTwo)),
             R"({ a = "x", b = "", c = ["y"], d = { cert = "", key = "k" } })");
 }
 

@@ -52,9 +52,7 @@ struct Planned {
   [[nodiscard]] const FileChange& drop_in() const { return candidate.files.front(); }
   [[nodiscard]] const std::string& text() const { return *drop_in().after; }
   [[nodiscard]] Table table() const { return test::parse(text(), drop_in().path); }
-  [[nodiscard]] std::string at(std::string_view key) const {
-    return test::shown(after.config, key);
-  }
+  [[nodiscard]] std::string at(std::string_view key) const { return test::shown(after.config, key); }
 };
 
 /// Whether the handlers are there with their binaries, CRI serves, and nothing else that a file
@@ -67,22 +65,18 @@ std::string objection(std::string_view release,
   const auto handlers = effective_handlers(after, test::daemon_of(release).known.regime);
   for (const DesiredHandler& wanted : desired.handlers) {
     const auto served = std::ranges::find(handlers, wanted.name, &Handler::name);
-    if (served == handlers.end() || served->binary != wanted.binary)
-      return "no handler " + wanted.name;
+    if (served == handlers.end() || served->binary != wanted.binary) return "no handler " + wanted.name;
   }
   if (!after.not_serving.empty()) return after.not_serving.front();
   for (const Change& change : differences(before.config, after.config)) {
-    const bool meant = std::ranges::any_of(
-        candidate.may_change, [&](const KeyPath& key) { return change.key.starts_with(key); });
-    if (!meant && change.before && !change.before->origin.built_in())
-      return "changes " + change.key.to_string();
+    const bool meant =
+        std::ranges::any_of(candidate.may_change, [&](const KeyPath& key) { return change.key.starts_with(key); });
+    if (!meant && change.before && !change.before->origin.built_in()) return "changes " + change.key.to_string();
   }
   return "";
 }
 
-Planned planned(std::string_view release,
-                const FileReader& files,
-                const Desired& desired = nvidia()) {
+Planned planned(std::string_view release, const FileReader& files, const Desired& desired = nvidia()) {
   const auto bare = test::effective_of(release, files);
   const auto list = candidates(release, files, desired);
   std::string tried;
@@ -92,8 +86,7 @@ Planned planned(std::string_view release,
       Overlay overlay(files);
       overlay.apply(candidate.files);
       auto after = test::effective_of(release, overlay);
-      const std::string why =
-          after ? objection(release, *bare, *after, candidate, desired) : after.error().message;
+      const std::string why = after ? objection(release, *bare, *after, candidate, desired) : after.error().message;
       if (why.empty()) return {candidate, *std::move(after)};
       tried += "\n" + candidate.approach + ": " + why;
     }
@@ -136,15 +129,13 @@ TEST(DropIn, KeepsKeysOfOtherFiles) {
     EXPECT_EQ(plan.at("OLD.sandbox_image"), "\"example.test/pause:1\"") << release;
     EXPECT_EQ(plan.at("OLD.registry.config_path"), "\"/etc/containerd/certs.d\"") << release;
     EXPECT_EQ(plan.at("OLD.registry.configs.'r.test'.auth.password"), "\"secret\"") << release;
-    EXPECT_EQ(test::keys_at(plan.after.config, "OLD.containerd.runtimes"), "kata nvidia runc")
-        << release;
+    EXPECT_EQ(test::keys_at(plan.after.config, "OLD.containerd.runtimes"), "kata nvidia runc") << release;
   }
 }
 
 TEST(DropIn, CarriesOthersSettingsWithTheirAuthors) {
   const Planned plan = planned("1.7.27", Host(kThreeAuthors));
-  EXPECT_EQ(test::origin_at(plan.candidate.carried, "OLD.sandbox_image"),
-            "/etc/containerd/config.toml:4");
+  EXPECT_EQ(test::origin_at(plan.candidate.carried, "OLD.sandbox_image"), "/etc/containerd/config.toml:4");
   EXPECT_EQ(test::origin_at(plan.candidate.carried, "OLD.containerd.runtimes.kata.runtime_type"),
             "/etc/containerd/conf.d/20-kata.toml:3");
   EXPECT_EQ(test::keys_at(plan.candidate.carried, "OLD.containerd.runtimes"), "kata runc");
@@ -162,10 +153,8 @@ TEST(DropIn, CarriesTheBuiltInRuncWhereNoFileDefinesIt) {
   const Host host({{"config.toml", kRoot2}});
   for (const std::string_view release : kOnes) {
     const Planned plan = planned(release, host);
-    EXPECT_EQ(test::keys_at(plan.after.config, "OLD.containerd.runtimes"), "nvidia runc")
-        << release;
-    EXPECT_EQ(plan.at("OLD.containerd.runtimes.runc"),
-              test::printed_by(release, {}, "OLD.containerd.runtimes.runc"))
+    EXPECT_EQ(test::keys_at(plan.after.config, "OLD.containerd.runtimes"), "nvidia runc") << release;
+    EXPECT_EQ(plan.at("OLD.containerd.runtimes.runc"), test::printed_by(release, {}, "OLD.containerd.runtimes.runc"))
         << release;
   }
 }
@@ -173,18 +162,15 @@ TEST(DropIn, CarriesTheBuiltInRuncWhereNoFileDefinesIt) {
 TEST(DropIn, RepairsANodeWhoseRuncIsLost) {
   const Host host(
       {{"config.toml", kRoot2},
-       {"conf.d/10.toml",
-        "version = 2\n[OLD.containerd.runtimes.crun]\nruntime_type = 'io.containerd.runc.v2'\n"}});
+       {"conf.d/10.toml", "version = 2\n[OLD.containerd.runtimes.crun]\nruntime_type = 'io.containerd.runc.v2'\n"}});
   ASSERT_THAT(test::effective_of("1.7.27", host)->not_serving, Not(IsEmpty()));
-  EXPECT_EQ(test::keys_at(planned("1.7.27", host).after.config, "OLD.containerd.runtimes"),
-            "crun nvidia runc");
+  EXPECT_EQ(test::keys_at(planned("1.7.27", host).after.config, "OLD.containerd.runtimes"), "crun nvidia runc");
 }
 
 TEST(DropIn, LeavesOutWhatIsBuiltInAnyway) {
-  const Host host(
-      {{"config.toml",
-        std::string(kRoot2) + "[OLD]\nsandbox_image = 'registry.k8s.io/pause:3.8'\nenable_selinux "
-                              "= true\n[OLD.cni]\nbin_dir = '/opt/cni/bin'\n"}});
+  const Host host({{"config.toml",
+                    std::string(kRoot2) + "[OLD]\nsandbox_image = 'registry.k8s.io/pause:3.8'\nenable_selinux "
+                                          "= true\n[OLD.cni]\nbin_dir = '/opt/cni/bin'\n"}});
   const Table table = planned("1.7.27", host).table();
   EXPECT_EQ(test::keys_at(table, "OLD"), "containerd enable_selinux");
 }
@@ -214,10 +200,7 @@ TEST(DropIn, NamesTheSectionAsTheMergedVersionLooksItUp) {
   };
   constexpr Lookup kLookups[] = {
       {kRoot2, "", kCri, "2"},
-      {"imports = ['/etc/containerd/conf.d/*.toml']\n[plugins.cri]\nenable_selinux = true",
-       "",
-       "cri",
-       "absent"},
+      {"imports = ['/etc/containerd/conf.d/*.toml']\n[plugins.cri]\nenable_selinux = true", "", "cri", "absent"},
       {"version = 1\nimports = ['/etc/containerd/conf.d/*.toml']\n[plugins.cri]\nenable_selinux = "
        "true",
        "",
@@ -226,8 +209,7 @@ TEST(DropIn, NamesTheSectionAsTheMergedVersionLooksItUp) {
       {kRoot2, "version = 1\n[plugins.cri]\nenable_selinux = true", "cri", "absent"},
   };
   for (const auto& [root, fragment, plugins, version] : kLookups) {
-    const Planned plan =
-        planned("1.7.27", Host({{"config.toml", root}, {"conf.d/10.toml", fragment}}));
+    const Planned plan = planned("1.7.27", Host({{"config.toml", root}, {"conf.d/10.toml", fragment}}));
     EXPECT_EQ(test::keys_at(plan.table(), "plugins"), plugins) << root;
     EXPECT_EQ(test::shown(plan.table(), "version"), version) << root;
     EXPECT_NE(plan.at("OLD.containerd.runtimes.nvidia"), "absent") << root;
@@ -235,16 +217,15 @@ TEST(DropIn, NamesTheSectionAsTheMergedVersionLooksItUp) {
 }
 
 TEST(DropIn, TakesANameBehindAFileThatSortsLater) {
-  const Host host({{"config.toml", kRoot2},
-                   {"conf.d/a.toml", "version = 2\n[OLD.registry]\nconfig_path = '/c'\n"}});
+  const Host host({{"config.toml", kRoot2}, {"conf.d/a.toml", "version = 2\n[OLD.registry]\nconfig_path = '/c'\n"}});
   const Planned plan = planned("1.7.27", host);
   EXPECT_EQ(plan.drop_in().path, "/etc/containerd/conf.d/zz-99-nvidia.toml");
   EXPECT_EQ(plan.at("OLD.registry.config_path"), "\"/c\"");
 }
 
 TEST(DropIn, TakesANameBehindEvenAZzFile) {
-  const Host host({{"config.toml", kRoot2},
-                   {"conf.d/zzz-last.toml", "version = 2\n[OLD.registry]\nconfig_path = '/c'\n"}});
+  const Host host(
+      {{"config.toml", kRoot2}, {"conf.d/zzz-last.toml", "version = 2\n[OLD.registry]\nconfig_path = '/c'\n"}});
   const Planned plan = planned("1.7.27", host);
   EXPECT_GT(plan.drop_in().path, "/etc/containerd/conf.d/zzz-last.toml");
   EXPECT_EQ(plan.at("OLD.registry.config_path"), "\"/c\"");
@@ -262,8 +243,7 @@ TEST(DropIn, CarriesAnExistingFileOfItsName) {
   EXPECT_EQ(plan.drop_in().before, theirs);
   EXPECT_EQ(plan.at("oom_score"), "-5");
   EXPECT_EQ(plan.at("OLD.sandbox_image"), "\"p\"");
-  EXPECT_EQ(plan.at("OLD.containerd.runtimes.nvidia.options.BinaryName"),
-            "\"" + std::string(kBinary) + "\"");
+  EXPECT_EQ(plan.at("OLD.containerd.runtimes.nvidia.options.BinaryName"), "\"" + std::string(kBinary) + "\"");
 }
 
 TEST(DropIn, CarriesAnExistingFileOfItsNameOn2x) {
@@ -278,8 +258,7 @@ TEST(DropIn, CarriesAnExistingFileOfItsNameOn2x) {
 }
 
 TEST(DropIn, WakesNoDormantFileOfItsName) {
-  const std::string theirs =
-      test::expand("version = 2\noom_score = -5\n[OLD]\nsandbox_image = 'p'\n");
+  const std::string theirs = test::expand("version = 2\noom_score = -5\n[OLD]\nsandbox_image = 'p'\n");
   const Host host({{"config.toml", "version = 2\n"}, {"conf.d/99-nvidia.toml", theirs}});
   for (const std::string_view release : {"1.7.27", "2.1.9"}) {
     const Planned plan = planned(release, host);
@@ -294,9 +273,8 @@ TEST(DropIn, WakesNoDormantFileOfItsName) {
 TEST(DropIn, HoldsNothingButOurHandlersOn2x) {
   const Host host(
       {{"config.toml",
-        std::string(kRoot3) +
-            "[RUNTIME]\nenable_selinux = true\n[RUNTIME.containerd.runtimes.crun]\nruntime_type = "
-            "'io.containerd.runc.v2'\n"}});
+        std::string(kRoot3) + "[RUNTIME]\nenable_selinux = true\n[RUNTIME.containerd.runtimes.crun]\nruntime_type = "
+                              "'io.containerd.runc.v2'\n"}});
   for (const std::string_view release : kTwos) {
     const Planned plan = planned(release, host);
     EXPECT_EQ(test::keys_at(plan.table(), "plugins"), kRuntime) << release;
@@ -328,15 +306,13 @@ TEST(DropIn, NeverHoldsBothIdsNorAVersionAboveTheRoots) {
 }
 
 TEST(DropIn, FollowsTheRootsStyleOn2x) {
-  for (const auto& [root, plugins, version] :
-       {std::tuple(kRoot2, kCri, "2"), std::tuple(kRoot3, kRuntime, "3")}) {
+  for (const auto& [root, plugins, version] : {std::tuple(kRoot2, kCri, "2"), std::tuple(kRoot3, kRuntime, "3")}) {
     const Host host({{"config.toml", root}});
     for (const std::string_view release : kTwos) {
       const Planned plan = planned(release, host);
       EXPECT_EQ(test::keys_at(plan.table(), "plugins"), plugins) << release;
       EXPECT_EQ(test::shown(plan.table(), "version"), version) << release;
-      EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.nvidia.options.BinaryName"),
-                "\"" + std::string(kBinary) + "\"")
+      EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.nvidia.options.BinaryName"), "\"" + std::string(kBinary) + "\"")
           << release;
     }
   }
@@ -353,13 +329,11 @@ TEST(DropIn, WorksBesideAVersion3FragmentUnderAVersion2Root) {
 }
 
 TEST(DropIn, DoesNotStopTheMigrationOfAVersion2FragmentUnderAVersion3Root) {
-  const Host host(
-      {{"config.toml", kRoot3}, {"conf.d/50.toml", "version = 2\n[OLD]\nenable_selinux = true\n"}});
+  const Host host({{"config.toml", kRoot3}, {"conf.d/50.toml", "version = 2\n[OLD]\nenable_selinux = true\n"}});
   for (const std::string_view release : kTwos) {
     const Planned plan = planned(release, host);
     EXPECT_EQ(plan.at("RUNTIME.enable_selinux"), "true") << release;
-    EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.nvidia.options.BinaryName"),
-              "\"" + std::string(kBinary) + "\"")
+    EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.nvidia.options.BinaryName"), "\"" + std::string(kBinary) + "\"")
         << release;
   }
   EXPECT_EQ(test::shown(planned("2.1.9", host).table(), "version"), "absent");
@@ -367,11 +341,9 @@ TEST(DropIn, DoesNotStopTheMigrationOfAVersion2FragmentUnderAVersion3Root) {
 
 TEST(DropIn, RepeatsItsBinaryUnderAnothersSpelling) {
   const Host host({{"config.toml",
-                    std::string(kRoot3) +
-                        "[RUNTIME.containerd.runtimes.nvidia.options]\nbinaryName = '/theirs'\n"}});
+                    std::string(kRoot3) + "[RUNTIME.containerd.runtimes.nvidia.options]\nbinaryName = '/theirs'\n"}});
   const Planned plan = planned("2.1.9", host);
-  EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.nvidia.options.binaryName"),
-            "\"" + std::string(kBinary) + "\"");
+  EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.nvidia.options.binaryName"), "\"" + std::string(kBinary) + "\"");
 }
 
 // The handlers themselves.
@@ -380,23 +352,17 @@ TEST(DropIn, CopiesTheParentsOptionsSystemdCgroupAmongThem) {
   constexpr std::string_view kRunc2 =
       "[OLD.containerd.runtimes.runc]\nruntime_type = "
       "'io.containerd.runc.v2'\n[OLD.containerd.runtimes.runc.options]\nSystemdCgroup = true\n";
-  constexpr std::string_view kRunc3 =
-      "[RUNTIME.containerd.runtimes.runc.options]\nSystemdCgroup = true\n";
+  constexpr std::string_view kRunc3 = "[RUNTIME.containerd.runtimes.runc.options]\nSystemdCgroup = true\n";
   for (const std::string_view release : kOnes) {
-    const Planned plan =
-        planned(release, Host({{"config.toml", std::string(kRoot2) + std::string(kRunc2)}}));
+    const Planned plan = planned(release, Host({{"config.toml", std::string(kRoot2) + std::string(kRunc2)}}));
     EXPECT_EQ(plan.at("OLD.containerd.runtimes.nvidia.options.SystemdCgroup"), "true") << release;
-    EXPECT_EQ(plan.at("OLD.containerd.runtimes.nvidia.runtime_type"), "\"io.containerd.runc.v2\"")
-        << release;
+    EXPECT_EQ(plan.at("OLD.containerd.runtimes.nvidia.runtime_type"), "\"io.containerd.runc.v2\"") << release;
     EXPECT_EQ(plan.at("OLD.containerd.runtimes.runc.options.SystemdCgroup"), "true") << release;
   }
   for (const std::string_view release : kTwos) {
-    const Planned plan =
-        planned(release, Host({{"config.toml", std::string(kRoot3) + std::string(kRunc3)}}));
-    EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.nvidia.options.SystemdCgroup"), "true")
-        << release;
-    EXPECT_EQ(test::shown(plan.table(), "RUNTIME.containerd.runtimes.nvidia.runtime_type"),
-              "\"io.containerd.runc.v2\"")
+    const Planned plan = planned(release, Host({{"config.toml", std::string(kRoot3) + std::string(kRunc3)}}));
+    EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.nvidia.options.SystemdCgroup"), "true") << release;
+    EXPECT_EQ(test::shown(plan.table(), "RUNTIME.containerd.runtimes.nvidia.runtime_type"), "\"io.containerd.runc.v2\"")
         << release;
     EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.nvidia.sandboxer"), "\"podsandbox\"") << release;
     EXPECT_EQ(plan.at("RUNTIME.containerd.runtimes.runc.options.SystemdCgroup"), "true") << release;
@@ -407,12 +373,11 @@ TEST(DropIn, NeverClonesAKataDefault) {
   constexpr std::string_view kKata =
       "default_runtime_name = 'kata'\n[OLD.containerd.runtimes.kata]\nruntime_type = "
       "'io.containerd.kata.v2'\nprivileged_without_host_devices = true\n";
-  const Host host(
-      {{"config.toml", std::string(kRoot2) + "[OLD.containerd]\n" + std::string(kKata)}});
+  const Host host({{"config.toml", std::string(kRoot2) + "[OLD.containerd]\n" + std::string(kKata)}});
   for (const std::string_view release : {"1.7.27", "2.1.9", "2.3.4"}) {
     const Planned plan = planned(release, host);
-    const std::string handler = (release < std::string_view("2") ? "OLD" : "RUNTIME") +
-                                std::string(".containerd.runtimes.nvidia");
+    const std::string handler =
+        (release < std::string_view("2") ? "OLD" : "RUNTIME") + std::string(".containerd.runtimes.nvidia");
     EXPECT_EQ(plan.at(handler + ".runtime_type"), "\"io.containerd.runc.v2\"") << release;
     EXPECT_EQ(plan.at(handler + ".privileged_without_host_devices"), "false") << release;
   }
@@ -422,8 +387,7 @@ TEST(DropIn, NeverClonesAKataDefault) {
 TEST(DropIn, MakesEachDesiredHandlerAndTheDefault) {
   Desired desired = nvidia();
   desired.handlers.push_back({.name = "nvidia-cdi", .binary = "/n.cdi"});
-  desired.handlers.push_back(
-      {.name = "kata-gpu", .binary = "/opt/kata", .type = "io.containerd.kata.v2"});
+  desired.handlers.push_back({.name = "kata-gpu", .binary = "/opt/kata", .type = "io.containerd.kata.v2"});
   desired.default_handler = "nvidia";
   const auto list = candidates("2.1.9", Host({{"config.toml", kRoot3}}), desired);
   ASSERT_TRUE(list);
@@ -435,8 +399,7 @@ TEST(DropIn, MakesEachDesiredHandlerAndTheDefault) {
   std::vector<std::string> keys;
   for (const KeyPath& key : list->front().may_change)
     keys.push_back(key.parts.back());
-  EXPECT_THAT(keys,
-              ElementsAre("nvidia", "nvidia-cdi", "kata-gpu", "default_runtime_name", "imports"));
+  EXPECT_THAT(keys, ElementsAre("nvidia", "nvidia-cdi", "kata-gpu", "default_runtime_name", "imports"));
 }
 
 TEST(DropIn, LeavesTheDefaultAsItIsUnlessAsked) {
@@ -445,8 +408,7 @@ TEST(DropIn, LeavesTheDefaultAsItIsUnlessAsked) {
   EXPECT_EQ(planned("2.1.9", host).at("RUNTIME.containerd.default_runtime_name"), "\"runc\"");
   Desired desired = nvidia();
   desired.default_handler = "nvidia";
-  EXPECT_EQ(planned("1.7.27", host, desired).at("OLD.containerd.default_runtime_name"),
-            "\"nvidia\"");
+  EXPECT_EQ(planned("1.7.27", host, desired).at("OLD.containerd.default_runtime_name"), "\"nvidia\"");
 }
 
 // The way from the root to our file.
@@ -523,10 +485,7 @@ TEST(DropIn, RefusesARootThatSomebodyElseWrites) {
        "# File generated by k3s. DO NOT EDIT. Use config.toml.tmpl instead.\nversion = 2\n",
        "/etc/containerd/config.toml:1",
        "config-v3.toml.d"},
-      {"k0s",
-       "# k0s_managed=true\nversion = 2\n",
-       "/etc/containerd/config.toml:1",
-       "/etc/k0s/containerd.d"},
+      {"k0s", "# k0s_managed=true\nversion = 2\n", "/etc/containerd/config.toml:1", "/etc/k0s/containerd.d"},
   };
   for (const Refused& refused : kCases) {
     const auto list = candidates("1.7.27", Host({{"config.toml", refused.root}}));
@@ -540,8 +499,7 @@ TEST(DropIn, RefusesARootThatSomebodyElseWrites) {
 TEST(DropIn, RefusesATemplate) {
   const std::string text = "version = 2\n{{ if .NvidiaRuntime }}\n";
   const Host host({{"config.toml", text}});
-  const auto list =
-      make_candidates(test::daemon_of("1.7.27"), {}, host, test::loaded("1.7.27", {}), nvidia());
+  const auto list = make_candidates(test::daemon_of("1.7.27"), {}, host, test::loaded("1.7.27", {}), nvidia());
   ASSERT_FALSE(list);
   EXPECT_EQ(list.error().code, ErrorCode::needs_decision);
   EXPECT_EQ(list.error().where, kConfig);
@@ -572,8 +530,7 @@ TEST(DropIn, LeavesARootThatMicroK8sRenders) {
 }
 
 TEST(DropIn, RefusesAFolderThatIsAFile) {
-  const auto list =
-      candidates("1.7.27", Host({{"config.toml", "version = 2\n"}, {"conf.d", "not a folder"}}));
+  const auto list = candidates("1.7.27", Host({{"config.toml", "version = 2\n"}, {"conf.d", "not a folder"}}));
   ASSERT_FALSE(list);
   EXPECT_EQ(list.error().code, ErrorCode::needs_decision);
   EXPECT_EQ(list.error().where, "/etc/containerd/conf.d");
@@ -583,8 +540,7 @@ TEST(DropIn, RefusesAFolderThatIsAFile) {
 TEST(DropIn, PassesOnThatTheRootCannotBeRead) {
   Host host({{"config.toml", "version = 2\n"}});
   host.mark_unreadable(std::string(kConfig));
-  const auto list =
-      make_candidates(test::daemon_of("1.7.27"), {}, host, test::loaded("1.7.27", {}), nvidia());
+  const auto list = make_candidates(test::daemon_of("1.7.27"), {}, host, test::loaded("1.7.27", {}), nvidia());
   ASSERT_FALSE(list);
   EXPECT_EQ(list.error().code, ErrorCode::permission);
 }
@@ -600,9 +556,8 @@ TEST(DropIn, IsReadByEveryTomlLibrary) {
 TEST(DropIn, SaysItsApproachInWords) {
   const auto list = candidates("2.1.9", Host({{"config.toml", kRoot3}}));
   ASSERT_TRUE(list);
-  EXPECT_EQ(
-      list->front().approach,
-      "'/etc/containerd/conf.d/99-nvidia.toml' with io.containerd.cri.v1.runtime and version 3");
+  EXPECT_EQ(list->front().approach,
+            "'/etc/containerd/conf.d/99-nvidia.toml' with io.containerd.cri.v1.runtime and version 3");
 }
 
 }  // namespace

@@ -32,8 +32,7 @@ TEST(DumpWriter, PrintsTheDefaultsOfEveryReleaseByteForByte) {
     const std::string release(schema.release);
     const std::string recorded = read_file(TESTDATA "/containerd/defaults/" + release + ".toml");
     ASSERT_FALSE(recorded.empty()) << release;
-    EXPECT_EQ(render_dump(loaded(release, {}).config, daemon_of(release).known), recorded)
-        << release;
+    EXPECT_EQ(render_dump(loaded(release, {}).config, daemon_of(release).known), recorded) << release;
   }
 }
 
@@ -57,8 +56,7 @@ TEST(DumpWriter1, EscapesInDoubleQuotes) {  // f23, f31
 }
 
 TEST(DumpWriter1, KeepsThePointOfAFloat) {  // f24
-  EXPECT_EQ(dump("1.7.27", "a = 0.0\nb = 1.0\nc = 0.02\nd = 0.1"),
-            "a = 0.0\nb = 1.0\nc = 0.02\nd = 0.1\n");
+  EXPECT_EQ(dump("1.7.27", "a = 0.0\nb = 1.0\nc = 0.02\nd = 0.1"), "a = 0.0\nb = 1.0\nc = 0.02\nd = 0.1\n");
 }
 
 TEST(DumpWriter1, PrintsArraysOfTablesUnderDoubleBrackets) {
@@ -66,9 +64,8 @@ TEST(DumpWriter1, PrintsArraysOfTablesUnderDoubleBrackets) {
 }
 
 TEST(DumpWriter2, PrintsStructMembersInDeclarationOrder) {
-  EXPECT_EQ(
-      dump("2.1.9", "state = '/s'\nroot = '/r'\nversion = 3\n[grpc]\nuid = 1\naddress = '/g'"),
-      R"(version = 3
+  EXPECT_EQ(dump("2.1.9", "state = '/s'\nroot = '/r'\nversion = 3\n[grpc]\nuid = 1\naddress = '/g'"),
+            R"(version = 3
 root = '/r'
 state = '/s'
 
@@ -106,8 +103,7 @@ TEST(DumpWriter2, PrintsFloatsWithoutAnExponent) {  // f24
       "[plugins.'io.containerd.example.v1.none']\na = 1.0\nb = 1e30\nc = 0.00000001\nd = inf\ne = "
       "nan\nf = 123456789.25";
   const auto with = [](std::string_view b) {
-    return "[plugins]\n  [plugins.'io.containerd.example.v1.none']\n    a = 1.0\n    b = " +
-           std::string(b) +
+    return "[plugins]\n  [plugins.'io.containerd.example.v1.none']\n    a = 1.0\n    b = " + std::string(b) +
            "\n    c = 0.00000001\n    d = inf\n    e = nan\n    f = 123456789.25\n";
   };
   EXPECT_EQ(dump("2.1.9", kFloats), with("1000000000000000019884624838656.0"));
@@ -151,10 +147,8 @@ TEST(DumpWriter2, SetsEmptyLinesAsItsLibraryDoes) {
 }
 
 TEST(DumpWriter2, PrintsArraysOfTablesUnderDoubleBracketsAndMixedOnesInline) {
-  EXPECT_EQ(
-      dump("2.1.9",
-           "[[plugins.a.items]]\nn = 1\n[[plugins.a.items]]\nn = 2\n[plugins.b]\nm = [1, {x = 2}]"),
-      R"([plugins]
+  EXPECT_EQ(dump("2.1.9", "[[plugins.a.items]]\nn = 1\n[[plugins.a.items]]\nn = 2\n[plugins.b]\nm = [1, {x = 2}]"),
+            R"([plugins]
   [plugins.a]
     [[plugins.a.items]]
       n = 1

@@ -1,9 +1,9 @@
-#include "engine/go_duration.h"
-
 #include <limits>
 #include <string_view>
 
 #include <gtest/gtest.h>
+
+#include "engine/go_duration.h"
 
 // Go's time.ParseDuration and Duration.String; the expectations are those of Go's own time_test.go.
 namespace ctkit::engine::containerd {

@@ -42,14 +42,11 @@ std::string runtimes_of(std::string_view release, Texts texts, const LoadRequest
   const auto result = test::effective_of(release, texts, request);
   if (!result) return test::verdict_of(result);
   const auto known = test::daemon_of(release).known;
-  return test::keys_at(
-      result->config,
-      known.regime.keyed_plugins ? "RUNTIME.containerd.runtimes" : "OLD.containerd.runtimes");
+  return test::keys_at(result->config,
+                       known.regime.keyed_plugins ? "RUNTIME.containerd.runtimes" : "OLD.containerd.runtimes");
 }
 
-void expect_runtimes(Texts texts,
-                     std::initializer_list<test::Printed> expected,
-                     const LoadRequest& request = {}) {
+void expect_runtimes(Texts texts, std::initializer_list<test::Printed> expected, const LoadRequest& request = {}) {
   for (const auto& [releases, names] : expected) {
     std::string_view rest = releases;
     while (!rest.empty()) {
@@ -75,19 +72,17 @@ TEST(Effective, FollowsNoBuiltInImport) {  // a12, a13, a14
 
 TEST(Effective, LosesTheRootsCriSettingsToADropInIn1x) {  // c01, d05
   const Texts texts = {
-      {"config.toml",
-       "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nenable_selinux = true"},
+      {"config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nenable_selinux = true"},
       {"conf.d/10.toml", kNvidia2}};
   expect_printed(texts, "OLD.enable_selinux", {{kAll1, "false"}});
   expect_printed(texts, "RUNTIME.enable_selinux", {{kAll20To22, "true"}, {kAll23, "true"}});
 }
 
 TEST(Effective, KeepsOnlyTheLastOfTwoDropInsIn1x) {  // d06, d07
-  expect_runtimes(
-      {{"config.toml", kRoot2},
-       {"conf.d/10.toml", "version = 2\n[OLD.containerd.runtimes.one]\nruntime_type = 'r'"},
-       {"conf.d/20.toml", "version = 2\n[OLD.containerd.runtimes.two]\nruntime_type = 'r'"}},
-      {{kAll1, "two"}, {kAll20To22, "one runc two"}, {kAll23, "one runc two"}});
+  expect_runtimes({{"config.toml", kRoot2},
+                   {"conf.d/10.toml", "version = 2\n[OLD.containerd.runtimes.one]\nruntime_type = 'r'"},
+                   {"conf.d/20.toml", "version = 2\n[OLD.containerd.runtimes.two]\nruntime_type = 'r'"}},
+                  {{kAll1, "two"}, {kAll20To22, "one runc two"}, {kAll23, "one runc two"}});
 }
 
 TEST(Effective, LosesTheBuiltInRuncIn1x) {  // d01, d02
@@ -96,19 +91,16 @@ TEST(Effective, LosesTheBuiltInRuncIn1x) {  // d01, d02
 }
 
 TEST(Effective, LeavesNoRuntimeTypeBehindAPartialRuncIn1x) {  // d03
-  const Texts texts = {
-      {"config.toml", "version = 2\n[OLD.containerd.runtimes.runc.options]\nSystemdCgroup = true"}};
+  const Texts texts = {{"config.toml", "version = 2\n[OLD.containerd.runtimes.runc.options]\nSystemdCgroup = true"}};
   expect_printed(texts, "OLD.containerd.runtimes.runc.runtime_type", {{kAll1, "\"\""}});
-  expect_printed(
-      texts,
-      "RUNTIME.containerd.runtimes.runc.runtime_type",
-      {{kAll20To22, "\"io.containerd.runc.v2\""}, {kAll23, "\"io.containerd.runc.v2\""}});
+  expect_printed(texts,
+                 "RUNTIME.containerd.runtimes.runc.runtime_type",
+                 {{kAll20To22, "\"io.containerd.runc.v2\""}, {kAll23, "\"io.containerd.runc.v2\""}});
 }
 
 TEST(Effective, ResetsAPluginByAnEmptySectionIn1x) {  // d16
   const Texts texts = {
-      {"config.toml",
-       "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nenable_selinux = true"},
+      {"config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nenable_selinux = true"},
       {"conf.d/10.toml", "version = 2\n[OLD]"}};
   expect_printed(texts, "OLD.enable_selinux", {{kAll1, "false"}});
   expect_printed(texts, "RUNTIME.enable_selinux", {{kAll20To22, "true"}, {kAll23, "true"}});
@@ -116,8 +108,7 @@ TEST(Effective, ResetsAPluginByAnEmptySectionIn1x) {  // d16
 
 TEST(Effective, SwitchesMigrationOffByAVersion3DropInOn20To22) {  // c02, c05
   const Texts texts = {
-      {"config.toml",
-       "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nenable_selinux = true"},
+      {"config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nenable_selinux = true"},
       {"conf.d/10.toml", kNvidia3}};
   expect_printed(texts, "RUNTIME.enable_selinux", {{kAll20To22, "false"}});
   expect_runtimes(texts, {{kAll20To22, "nvidia runc"}});
@@ -129,18 +120,16 @@ TEST(Effective, SwitchesMigrationOnByAVersion2DropInOn20To22) {  // c03, c24
 }
 
 TEST(Effective, LosesAVersion2DropInsRuntimesUnderAVersion3RootWithRuntimesOn20To22) {  // c28
-  const Texts texts = {
-      {"config.toml",
-       "version = 3\nimports = "
-       "['/etc/containerd/conf.d/"
-       "*.toml']\n[RUNTIME.containerd.runtimes.runc.options]\nSystemdCgroup = true"},
-      {"conf.d/10.toml",
-       "version = 2\n[OLD.containerd]\ndefault_runtime_name = "
-       "'nvidia'\n[OLD.containerd.runtimes.nvidia]\nruntime_type = 'r'"}};
+  const Texts texts = {{"config.toml",
+                        "version = 3\nimports = "
+                        "['/etc/containerd/conf.d/"
+                        "*.toml']\n[RUNTIME.containerd.runtimes.runc.options]\nSystemdCgroup = true"},
+                       {"conf.d/10.toml",
+                        "version = 2\n[OLD.containerd]\ndefault_runtime_name = "
+                        "'nvidia'\n[OLD.containerd.runtimes.nvidia]\nruntime_type = 'r'"}};
   expect_runtimes(texts, {{kAll20To22, "runc"}, {kAll23, "nvidia runc"}});
-  expect_printed(texts,
-                 "RUNTIME.containerd.default_runtime_name",
-                 {{kAll20To22, "\"nvidia\""}, {kAll23, "\"nvidia\""}});
+  expect_printed(
+      texts, "RUNTIME.containerd.default_runtime_name", {{kAll20To22, "\"nvidia\""}, {kAll23, "\"nvidia\""}});
   EXPECT_THAT(loaded("2.2.7", texts).not_serving,
               ElementsAre(HasSubstr("the default runtime 'nvidia' has no handler")));
 }
@@ -149,32 +138,25 @@ TEST(Effective, IgnoresOldSectionsOfAVersionlessRootOn20To22) {  // a08, a09, c1
   for (const std::string_view root : {"[OLD]\nenable_selinux = true",
                                       "version = 1\n[plugins.cri]\nenable_selinux = true",
                                       "version = 0\n[OLD]\nenable_selinux = true"})
-    expect_printed({{"config.toml", root}},
-                   "RUNTIME.enable_selinux",
-                   {{kAll20To22, "false"}, {kAll23, "true"}});
+    expect_printed({{"config.toml", root}}, "RUNTIME.enable_selinux", {{kAll20To22, "false"}, {kAll23, "true"}});
 }
 
 TEST(Effective, PicksNamesByTheVersionLeftAtTheEndIn1x) {  // a08, a09, c14
-  expect_printed({{"config.toml", "version = 1\n[plugins.cri]\nenable_selinux = true"}},
-                 "OLD.enable_selinux",
-                 {{kAll1, "true"}});
   expect_printed(
-      {{"config.toml", "[OLD]\nenable_selinux = true"}}, "OLD.enable_selinux", {{kAll1, "false"}});
+      {{"config.toml", "version = 1\n[plugins.cri]\nenable_selinux = true"}}, "OLD.enable_selinux", {{kAll1, "true"}});
+  expect_printed({{"config.toml", "[OLD]\nenable_selinux = true"}}, "OLD.enable_selinux", {{kAll1, "false"}});
   const Texts dropped = {
-      {"config.toml",
-       "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nenable_selinux = true"},
-      {"conf.d/10.toml",
-       "version = 1\n[plugins.cri.containerd.runtimes.nvidia]\nruntime_type = 'r'"}};
+      {"config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nenable_selinux = true"},
+      {"conf.d/10.toml", "version = 1\n[plugins.cri.containerd.runtimes.nvidia]\nruntime_type = 'r'"}};
   expect_printed(dropped, "OLD.enable_selinux", {{kAll1, "false"}});
   expect_runtimes(dropped, {{kAll1, "nvidia"}});
 }
 
 TEST(Effective, TakesZeroForNoVersion) {  // a11
-  expect_printed(
-      {{"config.toml", "version = 2\nimports = ['conf.d/10.toml']\n[OLD]\nenable_selinux = true"},
-       {"conf.d/10.toml", "version = 0"}},
-      "OLD.enable_selinux",
-      {{kAll1, "true"}});
+  expect_printed({{"config.toml", "version = 2\nimports = ['conf.d/10.toml']\n[OLD]\nenable_selinux = true"},
+                  {"conf.d/10.toml", "version = 0"}},
+                 "OLD.enable_selinux",
+                 {{kAll1, "true"}});
 }
 
 TEST(Effective, KeepsTopLevelValuesAgainstZerosEvenBuiltInOnes) {  // e01, e02
@@ -186,59 +168,49 @@ TEST(Effective, KeepsTopLevelValuesAgainstZerosEvenBuiltInOnes) {  // e01, e02
                   {kAll23, "\"/var/lib/containerd\""}});
   expect_printed(texts,
                  "grpc.address",
-                 {{kAll1, "\"/run/containerd/containerd.sock\""},
-                  {kAll20To22, "\"/run/containerd/containerd.sock\""}});
-  expect_printed({{"config.toml", "version = 2\nimports = ['a.toml']\noom_score = -999"},
-                  {"a.toml", "oom_score = 0"}},
+                 {{kAll1, "\"/run/containerd/containerd.sock\""}, {kAll20To22, "\"/run/containerd/containerd.sock\""}});
+  expect_printed({{"config.toml", "version = 2\nimports = ['a.toml']\noom_score = -999"}, {"a.toml", "oom_score = 0"}},
                  "oom_score",
                  {{kAll1, "-999"}, {kAll20To22, "-999"}, {kAll23, "-999"}});
 }
 
 TEST(Effective, LetsZerosOverrideInPluginSections) {  // d11, d12
-  expect_printed(
-      {{"config.toml",
-        "version = 3\nimports = ['a.toml']\n[RUNTIME]\nenable_selinux = "
-        "true\nselinux_category_range = 55"},
-       {"a.toml", "version = 3\n[RUNTIME]\nenable_selinux = false\nselinux_category_range = 0"}},
-      "RUNTIME.selinux_category_range",
-      {{kAll20To22, "0"}, {kAll23, "0"}});
+  expect_printed({{"config.toml",
+                   "version = 3\nimports = ['a.toml']\n[RUNTIME]\nenable_selinux = "
+                   "true\nselinux_category_range = 55"},
+                  {"a.toml", "version = 3\n[RUNTIME]\nenable_selinux = false\nselinux_category_range = 0"}},
+                 "RUNTIME.selinux_category_range",
+                 {{kAll20To22, "0"}, {kAll23, "0"}});
 }
 
 TEST(Effective, ReplacesArraysOfPluginSections) {  // d09, d10
-  expect_printed({{"config.toml",
-                   "version = 3\nimports = ['a.toml']\n[RUNTIME]\ncdi_spec_dirs = ['/a', '/b']"},
+  expect_printed({{"config.toml", "version = 3\nimports = ['a.toml']\n[RUNTIME]\ncdi_spec_dirs = ['/a', '/b']"},
                   {"a.toml", "version = 3\n[RUNTIME]\ncdi_spec_dirs = ['/b', '/c']"}},
                  "RUNTIME.cdi_spec_dirs",
                  {{kAll20To22, R"(["/b", "/c"])"}, {kAll23, R"(["/b", "/c"])"}});
-  expect_printed({{"config.toml",
-                   "version = 3\nimports = ['a.toml']\n[RUNTIME]\ncdi_spec_dirs = ['/a', '/b']"},
+  expect_printed({{"config.toml", "version = 3\nimports = ['a.toml']\n[RUNTIME]\ncdi_spec_dirs = ['/a', '/b']"},
                   {"a.toml", "version = 3\n[RUNTIME]\ncdi_spec_dirs = []"}},
                  "RUNTIME.cdi_spec_dirs",
                  {{kAll20To22, "[]"}, {kAll23, "[]"}});
 }
 
 TEST(Effective, CannotRemoveAnEntryIn2x) {  // d35
-  expect_runtimes(
-      {{"config.toml",
-        std::string_view("version = 3\nimports = "
-                         "['a.toml']\n[RUNTIME.containerd.runtimes.nvidia]\nruntime_type = 'r'")},
-       {"a.toml",
-        "version = 3\n[RUNTIME.containerd.runtimes]\n[RUNTIME.containerd.runtimes.nvidia]"}},
-      {{kAll20To22, "nvidia runc"}, {kAll23, "nvidia runc"}});
+  expect_runtimes({{"config.toml",
+                    std::string_view("version = 3\nimports = "
+                                     "['a.toml']\n[RUNTIME.containerd.runtimes.nvidia]\nruntime_type = 'r'")},
+                   {"a.toml", "version = 3\n[RUNTIME.containerd.runtimes]\n[RUNTIME.containerd.runtimes.nvidia]"}},
+                  {{kAll20To22, "nvidia runc"}, {kAll23, "nvidia runc"}});
 }
 
 TEST(Effective, AppendsTopLevelLists) {  // e04
-  const Texts texts = {
-      {"config.toml",
-       "version = 2\nimports = ['a.toml']\ndisabled_plugins = ['io.containerd.a.v1.x', "
-       "'io.containerd.a.v1.x']"},
-      {"a.toml",
-       "version = 2\ndisabled_plugins = ['io.containerd.a.v1.x', 'io.containerd.a.v1.y']"}};
+  const Texts texts = {{"config.toml",
+                        "version = 2\nimports = ['a.toml']\ndisabled_plugins = ['io.containerd.a.v1.x', "
+                        "'io.containerd.a.v1.x']"},
+                       {"a.toml", "version = 2\ndisabled_plugins = ['io.containerd.a.v1.x', 'io.containerd.a.v1.y']"}};
   expect_printed(
       texts,
       "disabled_plugins",
-      {{kAll1,
-        R"(["io.containerd.a.v1.x", "io.containerd.a.v1.x", "io.containerd.a.v1.x", "io.containerd.a.v1.y"])"},
+      {{kAll1, R"(["io.containerd.a.v1.x", "io.containerd.a.v1.x", "io.containerd.a.v1.x", "io.containerd.a.v1.y"])"},
        {kAll20To22, R"(["io.containerd.a.v1.x", "io.containerd.a.v1.y"])"},
        {kAll23, R"(["io.containerd.a.v1.x", "io.containerd.a.v1.y"])"}});
 }
@@ -252,11 +224,10 @@ TEST(Effective, PrintsLoadedFilesAsImportsIn1xAndPatternsIn2x) {  // b30
 }
 
 TEST(Effective, FillsInBuiltInTimeouts) {  // e05
-  const Texts texts = {
-      {"config.toml",
-       "version = 2\nimports = ['a.toml']\n[timeouts]\n'io.containerd.timeout.shim.cleanup' = "
-       "'9s'\n'my.own' = '1s'"},
-      {"a.toml", "version = 2\n[timeouts]\n'io.containerd.timeout.shim.cleanup' = ''"}};
+  const Texts texts = {{"config.toml",
+                        "version = 2\nimports = ['a.toml']\n[timeouts]\n'io.containerd.timeout.shim.cleanup' = "
+                        "'9s'\n'my.own' = '1s'"},
+                       {"a.toml", "version = 2\n[timeouts]\n'io.containerd.timeout.shim.cleanup' = ''"}};
   for (const std::string_view all : {kAll1, kAll20To22, kAll23}) {
     expect_printed(texts, "timeouts.'io.containerd.timeout.shim.cleanup'", {{all, "\"5s\""}});
     expect_printed(texts, "timeouts.'io.containerd.timeout.task.state'", {{all, "\"2s\""}});
@@ -265,8 +236,7 @@ TEST(Effective, FillsInBuiltInTimeouts) {  // e05
 }
 
 TEST(Effective, ReplacesProxyPluginsWholeAndExportsTheirAddress) {  // e07
-  const Texts texts = {
-      {"config.toml", R"(
+  const Texts texts = {{"config.toml", R"(
       version = 2
       imports = ["a.toml"]
       [proxy_plugins.snap]
@@ -278,17 +248,14 @@ TEST(Effective, ReplacesProxyPluginsWholeAndExportsTheirAddress) {  // e07
       address = "/run/o.sock"
       exports = {root = "/o"}
     )"},
-      {"a.toml", "version = 2\n[proxy_plugins.snap]\ntype = 'snapshot'\naddress = '/run/b.sock'"}};
-  expect_printed(texts,
-                 "proxy_plugins.snap.address",
-                 {{"1.5.18 1.6.39 1.7.34 2.1.9 2.3.4", "\"/run/b.sock\""}});
-  expect_printed(texts,
-                 "proxy_plugins.snap.platform",
-                 {{"1.5.18 1.6.28 1.7.0", "absent"}, {"1.6.39 1.7.34 2.1.9 2.3.4", "\"\""}});
-  expect_printed(texts,
-                 "proxy_plugins.other.exports",
-                 {{"1.5.18 1.7.0", "absent"},
-                  {"1.6.39 1.7.34 2.1.9 2.3.4", R"({ address = "/run/o.sock", root = "/o" })"}});
+                       {"a.toml", "version = 2\n[proxy_plugins.snap]\ntype = 'snapshot'\naddress = '/run/b.sock'"}};
+  expect_printed(texts, "proxy_plugins.snap.address", {{"1.5.18 1.6.39 1.7.34 2.1.9 2.3.4", "\"/run/b.sock\""}});
+  expect_printed(
+      texts, "proxy_plugins.snap.platform", {{"1.5.18 1.6.28 1.7.0", "absent"}, {"1.6.39 1.7.34 2.1.9 2.3.4", "\"\""}});
+  expect_printed(
+      texts,
+      "proxy_plugins.other.exports",
+      {{"1.5.18 1.7.0", "absent"}, {"1.6.39 1.7.34 2.1.9 2.3.4", R"({ address = "/run/o.sock", root = "/o" })"}});
 }
 
 // Section 6: migration as it shows in the result.
@@ -298,24 +265,22 @@ TEST(Effective, PrintsUnknownAndDisabledPluginsOnlyIn2x) {  // d18, d21
                         "version = 2\ndisabled_plugins = ['io.containerd.internal.v1.opt']\n"
                         "[plugins.'io.containerd.internal.v1.opt']\npath = "
                         "'/x'\n[plugins.'io.containerd.example.v1.none']\nf = 2.0"}};
-  expect_printed(
-      texts,
-      "plugins.'io.containerd.internal.v1.opt'",
-      {{kAll1, "absent"}, {kAll20To22, R"({ path = "/x" })"}, {kAll23, R"({ path = "/x" })"}});
+  expect_printed(texts,
+                 "plugins.'io.containerd.internal.v1.opt'",
+                 {{kAll1, "absent"}, {kAll20To22, R"({ path = "/x" })"}, {kAll23, R"({ path = "/x" })"}});
   expect_printed(texts,
                  "plugins.'io.containerd.example.v1.none'",
                  {{kAll1, "absent"}, {kAll20To22, "{ f = 2.0 }"}, {kAll23, "{ f = 2.0 }"}});
 }
 
 TEST(Effective, SkipsMigrationsOfDisabledPluginsOn20To22Only) {  // d22, d23
-  expect_printed(
-      {{"config.toml",
-        "version = 2\ndisabled_plugins = ['io.containerd.grpc.v1.cri']\n[OLD]\nenable_selinux = "
-        "true\nstream_server_port = '1'"}},
-      "OLD",
-      {{kAll1, "absent"},
-       {kAll20To22, R"({ enable_selinux = true, stream_server_port = "1" })"},
-       {kAll23, R"({ stream_server_port = "1" })"}});
+  expect_printed({{"config.toml",
+                   "version = 2\ndisabled_plugins = ['io.containerd.grpc.v1.cri']\n[OLD]\nenable_selinux = "
+                   "true\nstream_server_port = '1'"}},
+                 "OLD",
+                 {{kAll1, "absent"},
+                  {kAll20To22, R"({ enable_selinux = true, stream_server_port = "1" })"},
+                  {kAll23, R"({ stream_server_port = "1" })"}});
   expect_printed({{"config.toml",
                    "version = 2\ndisabled_plugins = "
                    "['io.containerd.cri.v1.runtime']\n[OLD]\nenable_selinux = true"}},
@@ -324,17 +289,13 @@ TEST(Effective, SkipsMigrationsOfDisabledPluginsOn20To22Only) {  // d22, d23
 }
 
 TEST(Effective, RunsThePluginMigrationsInEveryPassFrom23) {  // g11, g12
-  const Texts sched = {
-      {"config.toml", "version = 2\n[plugins.'io.containerd.runtime.v2.task']\nsched_core = true"}};
-  expect_printed(sched,
-                 "plugins.'io.containerd.shim.v1.manager'.env",
-                 {{kAll20To22, R"(["SCHED_CORE=1"])"}, {kAll23, "[]"}});
+  const Texts sched = {{"config.toml", "version = 2\n[plugins.'io.containerd.runtime.v2.task']\nsched_core = true"}};
+  expect_printed(
+      sched, "plugins.'io.containerd.shim.v1.manager'.env", {{kAll20To22, R"(["SCHED_CORE=1"])"}, {kAll23, "[]"}});
   const Texts env = {{"config.toml",
                       "version = 3\n[plugins.'io.containerd.shim.v1.manager']\nenv = "
                       "['A=1']\n[plugins.'io.containerd.runtime.v2.task']"}};
-  expect_printed(env,
-                 "plugins.'io.containerd.shim.v1.manager'.env",
-                 {{kAll20To22, R"(["A=1"])"}, {kAll23, "[]"}});
+  expect_printed(env, "plugins.'io.containerd.shim.v1.manager'.env", {{kAll20To22, R"(["A=1"])"}, {kAll23, "[]"}});
 }
 
 TEST(Effective, MigratesEachFileOnItsOwnFrom23) {  // c18, g15, g25
@@ -347,22 +308,19 @@ TEST(Effective, MigratesEachFileOnItsOwnFrom23) {  // c18, g15, g25
       {{kAll20To22, "absent"},
        {kAll23,
         R"({ address = "/h.sock", gid = 0, max_recv_message_size = 9, max_send_message_size = 16777216, uid = 0 })"}});
-  expect_printed(
-      {{"config.toml",
-        "version = 3\nimports = "
-        "['a.toml']\n[RUNTIME.containerd.runtimes.nvidia.options]\nBinaryName = '/main'"},
-       {"a.toml", "version = 2\n[OLD.containerd.runtimes.nvidia.options]\nBinaryName = '/dropin'"}},
-      "RUNTIME.containerd.runtimes.nvidia.options.BinaryName",
-      {{kAll20To22, "\"/main\""}, {kAll23, "\"/dropin\""}});
+  expect_printed({{"config.toml",
+                   "version = 3\nimports = "
+                   "['a.toml']\n[RUNTIME.containerd.runtimes.nvidia.options]\nBinaryName = '/main'"},
+                  {"a.toml", "version = 2\n[OLD.containerd.runtimes.nvidia.options]\nBinaryName = '/dropin'"}},
+                 "RUNTIME.containerd.runtimes.nvidia.options.BinaryName",
+                 {{kAll20To22, "\"/main\""}, {kAll23, "\"/dropin\""}});
 }
 
 TEST(Effective, LeavesAVersion4FileAlone) {  // g16, g32
-  expect_printed({{"config.toml", "version = 4\n[grpc]\naddress = '/g.sock'"}},
-                 "grpc.address",
-                 {{kAll23, "\"/g.sock\""}});
-  expect_runtimes(
-      {{"config.toml", "version = 4\n[OLD.containerd.runtimes.nvidia]\nruntime_type = 'r'"}},
-      {{kAll23, "runc"}});
+  expect_printed(
+      {{"config.toml", "version = 4\n[grpc]\naddress = '/g.sock'"}}, "grpc.address", {{kAll23, "\"/g.sock\""}});
+  expect_runtimes({{"config.toml", "version = 4\n[OLD.containerd.runtimes.nvidia]\nruntime_type = 'r'"}},
+                  {{kAll23, "runc"}});
 }
 
 // Dump against daemon: section 13.
@@ -370,20 +328,16 @@ TEST(Effective, LeavesAVersion4FileAlone) {  // g16, g32
 TEST(Effective, MigratesInThe200To205DaemonButNotInItsDump) {
   const Texts texts = {{"config.toml", "version = 2\n[OLD]\nenable_selinux = true"}};
   expect_printed(texts, "RUNTIME.enable_selinux", {{"2.0.0 2.0.1 2.0.5 2.0.6", "true"}});
-  expect_printed(texts,
-                 "RUNTIME.enable_selinux",
-                 {{"2.0.0 2.0.1 2.0.5", "false"}, {"2.0.6 2.1.0 2.3.4", "true"}},
-                 kDump);
+  expect_printed(
+      texts, "RUNTIME.enable_selinux", {{"2.0.0 2.0.1 2.0.5", "false"}, {"2.0.6 2.1.0 2.3.4", "true"}}, kDump);
 }
 
 TEST(Effective, SkipsTheVersionCheckOfADumpThatStoppedEarly) {  // b11, b12
-  const Texts texts = {
-      {"config.toml", "version = 9\nimports = [\n'/etc/containerd/absent.toml']\noom_score = 1"}};
-  expect_printed(
-      texts,
-      "oom_score",
-      {{kAll1, "refuses at /etc/containerd/config.toml:3"}, {kAll20To22, "1"}, {kAll23, "1"}},
-      kDump);
+  const Texts texts = {{"config.toml", "version = 9\nimports = [\n'/etc/containerd/absent.toml']\noom_score = 1"}};
+  expect_printed(texts,
+                 "oom_score",
+                 {{kAll1, "refuses at /etc/containerd/config.toml:3"}, {kAll20To22, "1"}, {kAll23, "1"}},
+                 kDump);
   expect_printed(texts,
                  "oom_score",
                  {{kAll1, "refuses at /etc/containerd/config.toml:3"},
@@ -432,18 +386,12 @@ TEST(Effective, RefusesAndCrashesWhereTheDaemonDoes) {
        "1.5.18 1.7.34 2.1.9 2.3.4",
        "version = 2\n[plugins]\n'io.containerd.internal.v1.opt' = 5",
        kLine3},
-      {"d31: CRI that is no table",
-       "1.5.18 1.7.34",
-       "version = 2\n[plugins]\n'io.containerd.grpc.v1.cri' = 5",
-       kLine3},
+      {"d31: CRI that is no table", "1.5.18 1.7.34", "version = 2\n[plugins]\n'io.containerd.grpc.v1.cri' = 5", kLine3},
       {"d31: CRI that is no table",
        "2.0.6 2.2.7 2.3.4",
        "version = 2\n[plugins]\n'io.containerd.grpc.v1.cri' = 5",
        kCrash3},
-      {"d32: plugins that are an array",
-       "1.5.18 1.7.34 2.1.9 2.3.4",
-       "version = 2\nplugins = ['a']",
-       kLine2},
+      {"d32: plugins that are an array", "1.5.18 1.7.34 2.1.9 2.3.4", "version = 2\nplugins = ['a']", kLine2},
       {"d42: decoded twice",
        "2.0.6 2.2.7 2.3.4",
        "version = 3\n[RUNTIME]\nno_such_key = "
@@ -462,43 +410,22 @@ TEST(Effective, RefusesAndCrashesWhereTheDaemonDoes) {
        "1.5.18 1.7.34 2.1.9 2.3.4",
        "version = 2\n[proxy_plugins.overlayfs]\ntype = 'snapshot'",
        kCrash2},
-      {"diff proxies",
-       "1.6.39 1.7.0 1.7.3",
-       "version = 2\n[proxy_plugins.d]\ntype = 'diff'",
-       kCrash2},
+      {"diff proxies", "1.6.39 1.7.0 1.7.3", "version = 2\n[proxy_plugins.d]\ntype = 'diff'", kCrash2},
       {"diff proxies",
        "1.7.4 1.7.34 2.1.9",
        "version = 2\n[proxy_plugins.d]\ntype = 'io.containerd.differ.v1'",
        "loads"},
       {"sandbox proxies", "1.7.34", "version = 2\n[proxy_plugins.s]\ntype = 'sandbox'", kCrash2},
-      {"sandbox proxies",
-       "2.0.6 2.3.4",
-       "version = 2\n[proxy_plugins.s]\ntype = 'sandbox'",
-       "loads"},
+      {"sandbox proxies", "2.0.6 2.3.4", "version = 2\n[proxy_plugins.s]\ntype = 'sandbox'", "loads"},
       {"e11: a short plugin name", "1.5.18 1.6.39 1.7.34", "version = 2\n[plugins.cri]", kLine2},
       {"e11: a short plugin name", "2.0.6 2.3.4", "version = 2\n[plugins.cri]", "loads"},
-      {"e12: a foreign prefix",
-       "1.7.0 1.7.34",
-       "version = 2\n[plugins.'com.example.thing.v1']",
-       kLine2},
-      {"e12: a foreign prefix",
-       "1.5.18 1.6.39 2.0.6 2.3.4",
-       "version = 2\n[plugins.'com.example.thing.v1']",
-       "loads"},
-      {"f28: unquoted id",
-       "1.5.18 1.7.34",
-       "version = 2\n[plugins.io.containerd.internal.v1.opt]",
-       kLine2},
-      {"e13: a short disabled plugin",
-       "1.5.18 1.7.34 2.0.6 2.3.4",
-       "version = 2\ndisabled_plugins = ['cri']",
-       kLine2},
+      {"e12: a foreign prefix", "1.7.0 1.7.34", "version = 2\n[plugins.'com.example.thing.v1']", kLine2},
+      {"e12: a foreign prefix", "1.5.18 1.6.39 2.0.6 2.3.4", "version = 2\n[plugins.'com.example.thing.v1']", "loads"},
+      {"f28: unquoted id", "1.5.18 1.7.34", "version = 2\n[plugins.io.containerd.internal.v1.opt]", kLine2},
+      {"e13: a short disabled plugin", "1.5.18 1.7.34 2.0.6 2.3.4", "version = 2\ndisabled_plugins = ['cri']", kLine2},
       {"e14: one dot", "1.5.18 1.7.34", "version = 2\ndisabled_plugins = ['a.b']", kLine2},
       {"e14: one dot", "2.0.6 2.3.4", "version = 2\ndisabled_plugins = ['a.b']", "loads"},
-      {"e15: three parts",
-       "1.5.18 1.7.34",
-       "version = 2\ndisabled_plugins = ['io.containerd.x']",
-       kLine2},
+      {"e15: three parts", "1.5.18 1.7.34", "version = 2\ndisabled_plugins = ['io.containerd.x']", kLine2},
       {"e16: a short required plugin",
        "1.5.18 1.7.34 2.0.6 2.3.4",
        "version = 2\nrequired_plugins = [\n'cri']",
@@ -507,10 +434,7 @@ TEST(Effective, RefusesAndCrashesWhereTheDaemonDoes) {
        "1.5.18 1.7.34",
        "version = 1\ndisabled_plugins = ['cri']\n[plugins.foo]",
        "loads"},
-      {"f06: a string for an integer",
-       "1.5.18 1.7.34 2.1.9 2.3.4",
-       "version = 2\noom_score = '5'",
-       kLine2},
+      {"f06: a string for an integer", "1.5.18 1.7.34 2.1.9 2.3.4", "version = 2\noom_score = '5'", kLine2},
       {"f08: a string for the version", "1.5.18 1.7.34 2.1.9 2.3.4", "version = '2'", kLine1},
       {"f09: a string for a plugin's boolean",
        "1.5.18 1.7.34 2.0.6 2.1.9 2.3.4",
@@ -550,29 +474,16 @@ TEST(Effective, RefusesAndCrashesWhereTheDaemonDoes) {
        "['io.containerd.gc.v1.scheduler']\n[plugins.'io.containerd.gc.v1.scheduler']\nstartup_"
        "delay = 'soon'",
        "loads"},
-      {"g22: containerd that is no table",
-       "2.0.6 2.2.7 2.3.4",
-       "version = 2\n[OLD]\ncontainerd = 'x'",
-       kCrash3},
-      {"g23: bin_dir that is no string",
-       "2.1.0 2.3.4",
-       "version = 2\n[OLD.cni]\nbin_dir = ['/a']",
-       kCrash3},
-      {"g23: bin_dir that is no string",
-       "1.7.34 2.0.6",
-       "version = 2\n[OLD.cni]\nbin_dir = ['/a']",
-       kLine3},
-      {"g24: a runtime that is no table",
-       "2.0.6 2.3.4",
-       "version = 2\n[OLD.containerd.runtimes]\nx = 'y'",
-       kCrash3},
+      {"g22: containerd that is no table", "2.0.6 2.2.7 2.3.4", "version = 2\n[OLD]\ncontainerd = 'x'", kCrash3},
+      {"g23: bin_dir that is no string", "2.1.0 2.3.4", "version = 2\n[OLD.cni]\nbin_dir = ['/a']", kCrash3},
+      {"g23: bin_dir that is no string", "1.7.34 2.0.6", "version = 2\n[OLD.cni]\nbin_dir = ['/a']", kLine3},
+      {"g24: a runtime that is no table", "2.0.6 2.3.4", "version = 2\n[OLD.containerd.runtimes]\nx = 'y'", kCrash3},
   };
   for (const Refused& refused : kCases) {
     std::string_view rest = refused.releases;
     while (!rest.empty()) {
       const std::string_view release = rest.substr(0, rest.find(' '));
-      EXPECT_EQ(test::verdict_of(test::effective_of(release, Texts{{"config.toml", refused.text}})),
-                refused.verdict)
+      EXPECT_EQ(test::verdict_of(test::effective_of(release, Texts{{"config.toml", refused.text}})), refused.verdict)
           << refused.name << ", " << release;
       rest.remove_prefix(std::min(rest.size(), release.size() + 1));
     }
@@ -588,10 +499,10 @@ TEST(Effective, RefusesAVersionAboveTheFirstOneIn230To234) {  // c02, c10, c13, 
   const Texts versionless = {{"config.toml", "imports = ['/etc/containerd/conf.d/*.toml']"},
                              {"conf.d/10.toml", "version = 3"},
                              {"conf.d/20.toml", "version = 4"}};
-  expect_printed(versionless,
-                 "root",
-                 {{"2.3.0 2.3.4", "refuses at /etc/containerd/conf.d/20.toml:1"},
-                  {"2.3.5", "\"/var/lib/containerd\""}});
+  expect_printed(
+      versionless,
+      "root",
+      {{"2.3.0 2.3.4", "refuses at /etc/containerd/conf.d/20.toml:1"}, {"2.3.5", "\"/var/lib/containerd\""}});
 }
 
 TEST(Effective, NamesTheFileWithTheFaultWhereContainerdNamesTheLastOne) {  // c17
@@ -605,35 +516,27 @@ TEST(Effective, CrashesOnAVersionlessDropInUnderVersion4On20To22) {  // c22
   const Texts texts = {{"config.toml", "version = 4\nimports = ['/etc/containerd/conf.d/*.toml']"},
                        {"conf.d/10.toml", "oom_score = 1"}};
   for (const std::string_view release : {"2.0.6", "2.2.7"})
-    EXPECT_EQ(test::effective_of(release, texts).error().code, ErrorCode::daemon_crashes)
-        << release;
+    EXPECT_EQ(test::effective_of(release, texts).error().code, ErrorCode::daemon_crashes) << release;
   expect_printed(texts, "oom_score", {{"2.3.4", "1"}});
 }
 
 TEST(Effective, TakesKeysInTheSpellingsOfTheLibrary) {  // d27, d28, d29
-  expect_printed({{"config.toml", "version = 3\nOOM_Score = -5"}},
-                 "oom_score",
-                 {{kAll20To22, "-5"}, {kAll23, "-5"}});
-  expect_printed({{"config.toml", "version = 2\nOOM_Score = -5\n[OLD]\nENABLE_SELINUX = true"}},
-                 "oom_score",
-                 {{kAll1, "0"}});
-  expect_printed({{"config.toml", "version = 2\n[OLD]\nENABLE_SELINUX = true"}},
-                 "OLD.enable_selinux",
-                 {{kAll1, "true"}});
+  expect_printed({{"config.toml", "version = 3\nOOM_Score = -5"}}, "oom_score", {{kAll20To22, "-5"}, {kAll23, "-5"}});
   expect_printed(
-      {{"config.toml", "version = 3\nimports = ['a.toml']\n[RUNTIME]\nenable_selinux = true"},
-       {"a.toml", "version = 3\n[RUNTIME]\nEnable_Selinux = false"}},
-      "RUNTIME.enable_selinux",
-      {{kAll20To22, "true"}, {kAll23, "true"}});
+      {{"config.toml", "version = 2\nOOM_Score = -5\n[OLD]\nENABLE_SELINUX = true"}}, "oom_score", {{kAll1, "0"}});
+  expect_printed(
+      {{"config.toml", "version = 2\n[OLD]\nENABLE_SELINUX = true"}}, "OLD.enable_selinux", {{kAll1, "true"}});
+  expect_printed({{"config.toml", "version = 3\nimports = ['a.toml']\n[RUNTIME]\nenable_selinux = true"},
+                  {"a.toml", "version = 3\n[RUNTIME]\nEnable_Selinux = false"}},
+                 "RUNTIME.enable_selinux",
+                 {{kAll20To22, "true"}, {kAll23, "true"}});
 }
 
 TEST(Effective, WarnsOfEachUnknownKeyAtItsLineIn2x) {  // d19, d20
   const auto lines = [](std::string_view release) {
     std::vector<std::string> where;
-    const EffectiveConfig config =
-        loaded(release,
-               {{"config.toml",
-                 "version = 2\n[OLD]\nenable_selinuxx = true\n[OLD.containerd]\nno_such_key = 1"}});
+    const EffectiveConfig config = loaded(
+        release, {{"config.toml", "version = 2\n[OLD]\nenable_selinuxx = true\n[OLD.containerd]\nno_such_key = 1"}});
     for (const Diagnostic& diagnostic : config.diagnostics)
       where.push_back(diagnostic.origin.to_string() + " " + diagnostic.message);
     return where;
@@ -641,11 +544,10 @@ TEST(Effective, WarnsOfEachUnknownKeyAtItsLineIn2x) {  // d19, d20
   EXPECT_THAT(lines("1.7.27"), ElementsAre());
   for (const std::string_view release : {"2.0.6", "2.1.9", "2.3.4"})
     EXPECT_THAT(lines(release),
-                testing::UnorderedElementsAre(
-                    "/etc/containerd/config.toml:3 nothing reads "
-                    "'plugins.\"io.containerd.cri.v1.runtime\".enable_selinuxx'",
-                    "/etc/containerd/config.toml:5 nothing reads "
-                    "'plugins.\"io.containerd.cri.v1.runtime\".containerd.no_such_key'"))
+                testing::UnorderedElementsAre("/etc/containerd/config.toml:3 nothing reads "
+                                              "'plugins.\"io.containerd.cri.v1.runtime\".enable_selinuxx'",
+                                              "/etc/containerd/config.toml:5 nothing reads "
+                                              "'plugins.\"io.containerd.cri.v1.runtime\".containerd.no_such_key'"))
         << release;
 }
 
@@ -682,24 +584,20 @@ TEST(Effective, GivesEveryLeafTheLineThatWroteIt) {
   const EffectiveConfig config = loaded("2.1.9", kIncident);
   EXPECT_EQ(test::origin_at(config.config, "RUNTIME.containerd.runtimes.nvidia.options.BinaryName"),
             "/etc/containerd/conf.d/50-nvidia.toml:5");
-  EXPECT_EQ(test::origin_at(config.config, "IMAGES.registry.config_path"),
-            "/etc/containerd/conf.d/99-registry.toml:4");
-  EXPECT_EQ(test::origin_at(config.config, "IMAGES.pinned_images.sandbox"),
-            "/etc/containerd/config.toml:4");
-  EXPECT_EQ(test::origin_at(config.config, "RUNTIME.containerd.runtimes.runc.runtime_type"),
-            "built-in");
+  EXPECT_EQ(test::origin_at(config.config, "IMAGES.registry.config_path"), "/etc/containerd/conf.d/99-registry.toml:4");
+  EXPECT_EQ(test::origin_at(config.config, "IMAGES.pinned_images.sandbox"), "/etc/containerd/config.toml:4");
+  EXPECT_EQ(test::origin_at(config.config, "RUNTIME.containerd.runtimes.runc.runtime_type"), "built-in");
   EXPECT_EQ(test::origin_at(config.config, "root"), "built-in");
 }
 
 TEST(Effective, RecordsOverriddenValuesWithWinnerAndLoser) {
-  const EffectiveConfig config = loaded(
-      "2.1.9",
-      {{"config.toml", "version = 3\nimports = ['a.toml']\n[RUNTIME]\nenable_selinux = true"},
-       {"a.toml", "version = 3\n[RUNTIME]\nenable_selinux = false"}});
+  const EffectiveConfig config =
+      loaded("2.1.9",
+             {{"config.toml", "version = 3\nimports = ['a.toml']\n[RUNTIME]\nenable_selinux = true"},
+              {"a.toml", "version = 3\n[RUNTIME]\nenable_selinux = false"}});
   std::vector<std::string> losers;
   for (const Event& event : config.events) {
-    if (event.by.to_string() == "/etc/containerd/a.toml:3")
-      losers.push_back(event.value.origin.to_string());
+    if (event.by.to_string() == "/etc/containerd/a.toml:3") losers.push_back(event.value.origin.to_string());
   }
   EXPECT_THAT(losers, Contains("/etc/containerd/config.toml:4"));
   EXPECT_THAT(test::described(config.events),
@@ -707,17 +605,14 @@ TEST(Effective, RecordsOverriddenValuesWithWinnerAndLoser) {
 }
 
 TEST(Effective, RecordsWhatMovedAndWhatNothingReads) {
-  const EffectiveConfig config = loaded(
-      "2.1.9",
-      {{"config.toml", "version = 2\n[OLD]\nenable_selinux = true\nenable_selinuxx = true"}});
-  EXPECT_THAT(test::described(config.events),
-              Contains("moved OLD.enable_selinux to RUNTIME.enable_selinux"));
+  const EffectiveConfig config =
+      loaded("2.1.9", {{"config.toml", "version = 2\n[OLD]\nenable_selinux = true\nenable_selinuxx = true"}});
+  EXPECT_THAT(test::described(config.events), Contains("moved OLD.enable_selinux to RUNTIME.enable_selinux"));
   EXPECT_THAT(test::described(config.events), Contains("unread RUNTIME.enable_selinuxx"));
 }
 
 TEST(Effective, RecordsSectionsThat1xDoesNotLookUp) {
-  const EffectiveConfig config =
-      loaded("1.7.27", {{"config.toml", "version = 1\n[OLD]\nenable_selinux = true"}});
+  const EffectiveConfig config = loaded("1.7.27", {{"config.toml", "version = 1\n[OLD]\nenable_selinux = true"}});
   EXPECT_THAT(test::described(config.events), Contains("unread OLD.enable_selinux"));
 }
 
@@ -732,8 +627,7 @@ TEST(Effective, RecordsNothingUnlessAsked) {
 /// Whether a value is what Go gives a new variable.
 bool is_zero(const Value& value) {
   const std::string shown = test::shown({{"v", value}}, "v");
-  return shown == "false" || shown == "0" || shown == "0.0" || shown == "\"\"" || shown == "[]" ||
-         shown == "{}";
+  return shown == "false" || shown == "0" || shown == "0.0" || shown == "\"\"" || shown == "[]" || shown == "{}";
 }
 
 TEST(Effective, HasAFileForEveryLeafThatIsNotBuiltIn) {
@@ -743,8 +637,7 @@ TEST(Effective, HasAFileForEveryLeafThatIsNotBuiltIn) {
     for (const Change& change : differences(defaults.config, config.config)) {
       const bool of_the_loader = change.key.to_string() == "imports";
       if (change.after == nullptr || of_the_loader || is_zero(*change.after)) continue;
-      EXPECT_FALSE(change.after->origin.built_in())
-          << schema.release << " " << change.key.to_string();
+      EXPECT_FALSE(change.after->origin.built_in()) << schema.release << " " << change.key.to_string();
       EXPECT_GT(change.after->origin.line, 0U) << schema.release << " " << change.key.to_string();
     }
   }
@@ -789,10 +682,10 @@ EffectiveConfig loaded_with(std::string_view release, Table defaults, Texts text
 }
 
 TEST(EffectiveWithDefaults, StartsFromWhatTheNodesDaemonPrinted) {
-  const EffectiveConfig config = loaded_with(
-      "1.7.24~ds1",
-      defaults_of("1.7.27", "root = '/var/lib/other'\n[OLD.cni]\nbin_dir = '/usr/lib/cni'"),
-      {{"config.toml", "version = 2\n[OLD]\nenable_selinux = true"}});
+  const EffectiveConfig config =
+      loaded_with("1.7.24~ds1",
+                  defaults_of("1.7.27", "root = '/var/lib/other'\n[OLD.cni]\nbin_dir = '/usr/lib/cni'"),
+                  {{"config.toml", "version = 2\n[OLD]\nenable_selinux = true"}});
   EXPECT_EQ(test::shown(config.config, "OLD.cni.bin_dir"), "\"/usr/lib/cni\"");
   EXPECT_EQ(test::origin_at(config.config, "OLD.cni.bin_dir"), "built-in");
   EXPECT_EQ(test::shown(config.config, "OLD.enable_selinux"), "true");
@@ -802,46 +695,39 @@ TEST(EffectiveWithDefaults, StartsFromWhatTheNodesDaemonPrinted) {
 
 TEST(EffectiveWithDefaults, TakesAPluginThatTheyLackForAbsentFromTheBuild) {
   constexpr std::string_view kZfs = "io.containerd.snapshotter.v1.zfs";
-  for (const auto& [release, zfs] :
-       {std::pair("1.7.27", "absent"), std::pair("2.1.9", R"({ root_path = "/z" })")}) {
+  for (const auto& [release, zfs] : {std::pair("1.7.27", "absent"), std::pair("2.1.9", R"({ root_path = "/z" })")}) {
     Table defaults = defaults_of(release);
     defaults.at("plugins").table()->erase(std::string(kZfs));
-    const EffectiveConfig config = loaded_with(
-        release,
-        defaults,
-        {{"config.toml",
-          "version = 2\n[plugins.'io.containerd.snapshotter.v1.zfs']\nroot_path = '/z'"}});
-    EXPECT_EQ(test::shown(config.config, "plugins.'io.containerd.snapshotter.v1.zfs'"), zfs)
-        << release;
-    EXPECT_TRUE(
-        built_in_section(make_daemon(test::daemon_of(release).known, defaults), kZfs).empty());
+    const EffectiveConfig config =
+        loaded_with(release,
+                    defaults,
+                    {{"config.toml", "version = 2\n[plugins.'io.containerd.snapshotter.v1.zfs']\nroot_path = '/z'"}});
+    EXPECT_EQ(test::shown(config.config, "plugins.'io.containerd.snapshotter.v1.zfs'"), zfs) << release;
+    EXPECT_TRUE(built_in_section(make_daemon(test::daemon_of(release).known, defaults), kZfs).empty());
   }
 }
 
 TEST(EffectiveWithDefaults, TakesAKeyThatTheyLackForAbsentFromTheBuild) {
   Table defaults = defaults_of("2.1.9");
   section_of(defaults, kRuntime).erase("enable_selinux");
-  const EffectiveConfig config = loaded_with(
-      "2.1.9", defaults, {{"config.toml", "version = 3\n[RUNTIME]\nenable_selinux = true"}});
+  const EffectiveConfig config =
+      loaded_with("2.1.9", defaults, {{"config.toml", "version = 3\n[RUNTIME]\nenable_selinux = true"}});
   EXPECT_EQ(test::shown(config.config, "RUNTIME.enable_selinux"), "absent");
   EXPECT_THAT(test::described(config.events), Contains("unread RUNTIME.enable_selinux"));
 }
 
 TEST(EffectiveWithDefaults, ReadsAKeyThatNoRecordHas) {
-  const EffectiveConfig config =
-      loaded_with("2.1.9",
-                  defaults_of("2.1.9", "[RUNTIME]\nvendor_switch = false\nvendor_size = 3"),
-                  {{"config.toml", "version = 3\n[RUNTIME]\nvendor_switch = true"}});
+  const EffectiveConfig config = loaded_with("2.1.9",
+                                             defaults_of("2.1.9", "[RUNTIME]\nvendor_switch = false\nvendor_size = 3"),
+                                             {{"config.toml", "version = 3\n[RUNTIME]\nvendor_switch = true"}});
   EXPECT_EQ(test::shown(config.config, "RUNTIME.vendor_switch"), "true");
   EXPECT_EQ(test::shown(config.config, "RUNTIME.vendor_size"), "3");
 }
 
 TEST(EffectiveWithDefaults, OfAReleasesOwnDumpChangeNothing) {
   for (const Schema& schema : recorded_schemas()) {
-    const EffectiveConfig config =
-        loaded_with(schema.release, defaults_of(schema.release), kIncident);
-    for (const Change& change :
-         differences(loaded(schema.release, kIncident).config, config.config))
+    const EffectiveConfig config = loaded_with(schema.release, defaults_of(schema.release), kIncident);
+    for (const Change& change : differences(loaded(schema.release, kIncident).config, config.config))
       ADD_FAILURE() << schema.release << ": " << change.key.to_string();
   }
 }

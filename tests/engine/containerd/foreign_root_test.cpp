@@ -49,9 +49,8 @@ TEST(GeneratedBy, IgnoresTheWordsElsewhere) {
 TEST(DropInHint, NamesTheFolderOfTheDistribution) {
   EXPECT_THAT(drop_in_hint("k3s", "/data/x/agent/etc/containerd/config.toml"),
               HasSubstr("'/data/x/agent/etc/containerd/config-v3.toml.d'"));
-  EXPECT_THAT(
-      drop_in_hint("", "/var/lib/rancher/rke2/agent/etc/containerd/config.toml.tmpl"),
-      HasSubstr("containerd 1.x: '/var/lib/rancher/rke2/agent/etc/containerd/config.toml.d'"));
+  EXPECT_THAT(drop_in_hint("", "/var/lib/rancher/rke2/agent/etc/containerd/config.toml.tmpl"),
+              HasSubstr("containerd 1.x: '/var/lib/rancher/rke2/agent/etc/containerd/config.toml.d'"));
   EXPECT_THAT(drop_in_hint("k0s", "/etc/k0s/containerd.toml"), HasSubstr("/etc/k0s/containerd.d"));
   EXPECT_THAT(drop_in_hint("", "/var/snap/microk8s/current/args/containerd.toml"),
               HasSubstr("'/var/snap/microk8s/current/args/containerd-template.toml'"));

@@ -34,30 +34,29 @@ TEST_P(Paths, AreCutAsGoDoes) {
   EXPECT_EQ(base(GetParam().path), GetParam().base);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    GoPath,
-    Paths,
-    testing::Values(PathCase{"", ".", ".", "."},
-                    PathCase{".", ".", ".", "."},
-                    PathCase{"..", "..", ".", ".."},
-                    PathCase{"/", "/", "/", "/"},
-                    PathCase{"//", "/", "/", "/"},
-                    PathCase{"///a", "/a", "/", "a"},
-                    PathCase{"a", "a", ".", "a"},
-                    PathCase{"a/", "a", "a", "a"},
-                    PathCase{"a/b/", "a/b", "a/b", "b"},
-                    PathCase{"a//b", "a/b", "a", "b"},
-                    PathCase{"./a/.", "a", "a", "."},
-                    PathCase{"a/..", ".", "a", ".."},
-                    PathCase{"a/../..", "..", ".", ".."},
-                    PathCase{"../../a", "../../a", "../..", "a"},
-                    PathCase{"../a/../b", "../b", "..", "b"},
-                    PathCase{"/..", "/", "/", ".."},
-                    PathCase{"/../a", "/a", "/", "a"},
-                    PathCase{"/a/b/../../..", "/", "/", ".."},
-                    PathCase{"x/*/../y.toml", "x/y.toml", "x", "y.toml"},
-                    PathCase{"/etc/./c//d/../e.toml", "/etc/c/e.toml", "/etc/c", "e.toml"},
-                    PathCase{"...", "...", ".", "..."}));
+INSTANTIATE_TEST_SUITE_P(GoPath,
+                         Paths,
+                         testing::Values(PathCase{"", ".", ".", "."},
+                                         PathCase{".", ".", ".", "."},
+                                         PathCase{"..", "..", ".", ".."},
+                                         PathCase{"/", "/", "/", "/"},
+                                         PathCase{"//", "/", "/", "/"},
+                                         PathCase{"///a", "/a", "/", "a"},
+                                         PathCase{"a", "a", ".", "a"},
+                                         PathCase{"a/", "a", "a", "a"},
+                                         PathCase{"a/b/", "a/b", "a/b", "b"},
+                                         PathCase{"a//b", "a/b", "a", "b"},
+                                         PathCase{"./a/.", "a", "a", "."},
+                                         PathCase{"a/..", ".", "a", ".."},
+                                         PathCase{"a/../..", "..", ".", ".."},
+                                         PathCase{"../../a", "../../a", "../..", "a"},
+                                         PathCase{"../a/../b", "../b", "..", "b"},
+                                         PathCase{"/..", "/", "/", ".."},
+                                         PathCase{"/../a", "/a", "/", "a"},
+                                         PathCase{"/a/b/../../..", "/", "/", ".."},
+                                         PathCase{"x/*/../y.toml", "x/y.toml", "x", "y.toml"},
+                                         PathCase{"/etc/./c//d/../e.toml", "/etc/c/e.toml", "/etc/c", "e.toml"},
+                                         PathCase{"...", "...", ".", "..."}));
 
 TEST(Join, LeavesOutEmptyPartsAndCleans) {
   EXPECT_EQ(join("/etc/containerd", "conf.d/*.toml"), "/etc/containerd/conf.d/*.toml");
@@ -186,8 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Malformed,
 TEST(Glob, SortsByFolderAndThenByName) {
   // Not the order of the paths: "d-b/1" sorts before "d/2".
   const MemoryFiles files{{"/c/d/2.toml", ""}, {"/c/d/10.toml", ""}, {"/c/d-b/1.toml", ""}};
-  EXPECT_THAT(*glob("/c/*/*.toml", files),
-              ElementsAre("/c/d/10.toml", "/c/d/2.toml", "/c/d-b/1.toml"));
+  EXPECT_THAT(*glob("/c/*/*.toml", files), ElementsAre("/c/d/10.toml", "/c/d/2.toml", "/c/d-b/1.toml"));
 }
 
 TEST(Glob, WithoutMetaTakesWhatIsThere) {

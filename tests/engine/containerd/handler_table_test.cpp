@@ -32,8 +32,7 @@ TEST(MakeHandler, CopiesARuncParentWithOurBinaryAndAnExplicitType) {
 }
 
 TEST(MakeHandler, NamesTheBinaryUnderOneSpelling) {
-  EXPECT_EQ(render_value({.data = make_handler(
-                              kNvidia, parse("options = {binaryName = '/a', BINARYNAME = '/b'}"))}),
+  EXPECT_EQ(render_value({.data = make_handler(kNvidia, parse("options = {binaryName = '/a', BINARYNAME = '/b'}"))}),
             R"({ options = { BinaryName = "/n" }, runtime_type = "io.containerd.runc.v2" })");
 }
 
@@ -45,20 +44,16 @@ TEST(MakeHandler, NeedsNoParent) {
 }
 
 TEST(MakeHandler, OfAnotherTypeTakesNothingFromTheParentAndNamesItsShim) {
-  const DesiredHandler kata{
-      .name = "kata", .binary = "/opt/kata/shim", .type = "io.containerd.kata.v2"};
+  const DesiredHandler kata{.name = "kata", .binary = "/opt/kata/shim", .type = "io.containerd.kata.v2"};
   EXPECT_EQ(
-      render_value(
-          {.data = make_handler(
-               kata,
-               parse("runtime_type = 'io.containerd.runc.v2'\noptions = {SystemdCgroup = true}"))}),
+      render_value({.data = make_handler(
+                        kata, parse("runtime_type = 'io.containerd.runc.v2'\noptions = {SystemdCgroup = true}"))}),
       R"({ runtime_path = "/opt/kata/shim", runtime_type = "io.containerd.kata.v2" })");
 }
 
 TEST(MakeHandler, TakesTheTypeThatIsWishedFor) {
   const DesiredHandler wished{.name = "n", .binary = "/n", .type = "io.containerd.runc.v1"};
-  EXPECT_EQ(test::shown(make_handler(wished, parse("runtime_type = 'io.containerd.runc.v2'")),
-                        "runtime_type"),
+  EXPECT_EQ(test::shown(make_handler(wished, parse("runtime_type = 'io.containerd.runc.v2'")), "runtime_type"),
             "\"io.containerd.runc.v1\"");
 }
 
@@ -97,15 +92,9 @@ TEST(FindParent, IsTheDefaultHandlerIfItStartsRuncElseRunc) {
        "'/usr/bin/nvidia-container-runtime'}}",
        "gpu",
        "1"},
-      {"a default that is not there",
-       "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}",
-       "none",
-       "1"},
+      {"a default that is not there", "runc = {runtime_type = 'io.containerd.runc.v2', m = 1}", "none", "1"},
       {"a runc without a type", "runc = {m = 1}", "runc", "1"},
-      {"a runc that is kata",
-       "runc = {runtime_type = 'io.containerd.kata.v2', m = 1}",
-       "runc",
-       "none"},
+      {"a runc that is kata", "runc = {runtime_type = 'io.containerd.kata.v2', m = 1}", "runc", "none"},
       {"no runc", "kata = {runtime_type = 'io.containerd.kata.v2', m = 1}", "kata", "none"},
       {"nothing", "", "runc", "none"},
   };

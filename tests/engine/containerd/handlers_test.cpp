@@ -49,14 +49,12 @@ runtime_type = "io.containerd.runc.v2"
 BinaryName = "/usr/bin/nvidia-container-runtime"
 )"}};
   for (const std::string_view release : {"1.6.39", "1.7.27", "2.1.9", "2.3.4"})
-    EXPECT_THAT(
-        described(release, texts),
-        ElementsAre("nvidia* /usr/bin/nvidia-container-runtime /etc/containerd/config.toml:9",
-                    "runc  /etc/containerd/config.toml:4"))
+    EXPECT_THAT(described(release, texts),
+                ElementsAre("nvidia* /usr/bin/nvidia-container-runtime /etc/containerd/config.toml:9",
+                            "runc  /etc/containerd/config.toml:4"))
         << release;
   const auto handlers = effective_handlers(loaded("2.1.9", texts), regime("2.1.9"));
-  EXPECT_EQ(handlers.front().key.to_string(),
-            "plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.nvidia");
+  EXPECT_EQ(handlers.front().key.to_string(), "plugins.\"io.containerd.cri.v1.runtime\".containerd.runtimes.nvidia");
 }
 
 TEST(Handlers, OfABareNodeAreTheBuiltInOne) {
@@ -89,10 +87,9 @@ TEST(Handlers, FindOneByItsName) {
 }
 
 TEST(BinaryNameSpellings, AreAllThatDifferInCaseOnly) {
-  EXPECT_THAT(
-      binary_name_spellings(parse(
-          "BinaryName = 'a'\nbinaryname = 'b'\nBINARYNAME = 'c'\nBinary = 'd'\nbinary_name = 'e'")),
-      ElementsAre("BINARYNAME", "BinaryName", "binaryname"));
+  EXPECT_THAT(binary_name_spellings(
+                  parse("BinaryName = 'a'\nbinaryname = 'b'\nBINARYNAME = 'c'\nBinary = 'd'\nbinary_name = 'e'")),
+              ElementsAre("BINARYNAME", "BinaryName", "binaryname"));
 }
 
 struct Typed {
@@ -131,9 +128,7 @@ TEST(IsStockHandler, GoesByTheNameOfTheBinary) {
       {"", false},
   };
   for (const auto& [binary, stock] : kBinaries)
-    EXPECT_EQ(is_stock_handler(parse("options = {binaryName = '" + std::string(binary) + "'}")),
-              stock)
-        << binary;
+    EXPECT_EQ(is_stock_handler(parse("options = {binaryName = '" + std::string(binary) + "'}")), stock) << binary;
   EXPECT_FALSE(is_stock_handler(parse("options = {BinaryName = 5}")));
   EXPECT_FALSE(is_stock_handler(parse("")));
 }

@@ -59,34 +59,22 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"Tight", "imports=[\"a\",\"b\"]\n", "imports=[\"a\",\"b\",\"/p\"]\n"},
         EditCase{"Wide", "imports = [\"a\",  \"b\"]\n", "imports = [\"a\",  \"b\",  \"/p\"]\n"},
         EditCase{"TrailingComma", "imports = [\"a\",]\n", "imports = [\"a\", \"/p\",]\n"},
-        EditCase{"TrailingCommaSpace",
-                 "imports = [\"a\", \"b\" , ]\n",
-                 "imports = [\"a\", \"b\" , \"/p\", ]\n"},
+        EditCase{"TrailingCommaSpace", "imports = [\"a\", \"b\" , ]\n", "imports = [\"a\", \"b\" , \"/p\", ]\n"},
         EditCase{"NoFinalNewline", "imports = [\"a\"]", "imports = [\"a\", \"/p\"]"},
-        EditCase{"CommentBehind",
-                 "imports = [\"a\"] # x, ] \"\n",
-                 "imports = [\"a\", \"/p\"] # x, ] \"\n"},
-        EditCase{"CarriageReturns",
-                 "version = 2\r\nimports = [\"a\"]\r\n",
-                 "version = 2\r\nimports = [\"a\", \"/p\"]\r\n"},
-        EditCase{"ByteOrderMark",
-                 "\xEF\xBB\xBFimports = [\"a\"]\n",
-                 "\xEF\xBB\xBFimports = [\"a\", \"/p\"]\n"},
+        EditCase{"CommentBehind", "imports = [\"a\"] # x, ] \"\n", "imports = [\"a\", \"/p\"] # x, ] \"\n"},
+        EditCase{
+            "CarriageReturns", "version = 2\r\nimports = [\"a\"]\r\n", "version = 2\r\nimports = [\"a\", \"/p\"]\r\n"},
+        EditCase{"ByteOrderMark", "\xEF\xBB\xBFimports = [\"a\"]\n", "\xEF\xBB\xBFimports = [\"a\", \"/p\"]\n"},
         EditCase{"QuotedKey", "\"imports\" = ['a']\n", "\"imports\" = ['a', '/p']\n"},
         EditCase{"LiteralKey", "  'imports'=['a']\n", "  'imports'=['a', '/p']\n"},
-        EditCase{
-            "QuotesOfTheNeighbour", "imports = [\"a\", 'b']\n", "imports = [\"a\", 'b', '/p']\n"},
+        EditCase{"QuotesOfTheNeighbour", "imports = [\"a\", 'b']\n", "imports = [\"a\", 'b', '/p']\n"},
         EditCase{"BracketsInStrings",
                  "imports = [\"a]\", \"b,\\\"]\", '#[,']\n",
                  "imports = [\"a]\", \"b,\\\"]\", '#[,', '/p']\n"},
-        EditCase{"LongStrings",
-                 "imports = [\"\"\"a\n  ],\"\"\"]\n",
-                 "imports = [\"\"\"a\n  ],\"\"\", \"/p\"]\n"},
+        EditCase{"LongStrings", "imports = [\"\"\"a\n  ],\"\"\"]\n", "imports = [\"\"\"a\n  ],\"\"\", \"/p\"]\n"},
         EditCase{"NotOnlyStrings", "imports = [[\"a\"], 4]\n", "imports = [[\"a\"], 4, \"/p\"]\n"},
         EditCase{"OursAlready", "imports = [\"/p\"]\n", "imports = [\"/p\", \"/p\"]\n"},
-        EditCase{"OursAlreadyAndFirst",
-                 "imports = [\"/p\", \"a\"]\n",
-                 "imports = [\"/p\", \"a\", \"/p\"]\n"},
+        EditCase{"OursAlreadyAndFirst", "imports = [\"/p\", \"a\"]\n", "imports = [\"/p\", \"a\", \"/p\"]\n"},
         EditCase{"AfterOtherKeys",
                  "root = \"/x\"\noom_score = 0\nimports = [\"a\"]\n[grpc]\n  uid = 0\n",
                  "root = \"/x\"\noom_score = 0\nimports = [\"a\", \"/p\"]\n[grpc]\n  uid = 0\n"},
@@ -104,15 +92,11 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"EmptyWithComment",
                  "imports = [ # none\r\n\t# yet, ]\r\n]\r\n",
                  "imports = [ # none\r\n\t# yet, ]\r\n  \"/p\"\r\n]\r\n"},
-        EditCase{"TrailingComma",
-                 "imports = [\n  \"a\",\n  \"b\",\n]\n",
-                 "imports = [\n  \"a\",\n  \"b\",\n  \"/p\",\n]\n"},
-        EditCase{"NoTrailingComma",
-                 "imports = [\n\t\"a\",\n\t\"b\"\n]\n",
-                 "imports = [\n\t\"a\",\n\t\"b\",\n\t\"/p\"\n]\n"},
-        EditCase{"CarriageReturns",
-                 "imports = [\r\n  'a'\r\n]\r\n",
-                 "imports = [\r\n  'a',\r\n  '/p'\r\n]\r\n"},
+        EditCase{
+            "TrailingComma", "imports = [\n  \"a\",\n  \"b\",\n]\n", "imports = [\n  \"a\",\n  \"b\",\n  \"/p\",\n]\n"},
+        EditCase{
+            "NoTrailingComma", "imports = [\n\t\"a\",\n\t\"b\"\n]\n", "imports = [\n\t\"a\",\n\t\"b\",\n\t\"/p\"\n]\n"},
+        EditCase{"CarriageReturns", "imports = [\r\n  'a'\r\n]\r\n", "imports = [\r\n  'a',\r\n  '/p'\r\n]\r\n"},
         EditCase{"CommentsBehindAndBetween",
                  "imports = [\n  # first, of \"two\"\n  \"a\", # a, x\n  # second\n  \"b\" # b ]\n "
                  " # \"old\",\n]\n",
@@ -124,21 +108,17 @@ INSTANTIATE_TEST_SUITE_P(
         EditCase{"CommaOnTheNextLine",
                  "imports = [\n  \"a\" # a\n  , # comma\n]\n",
                  "imports = [\n  \"a\" # a\n  , # comma\n  \"/p\",\n]\n"},
-        EditCase{"CommaFirst",
-                 "imports = [\n    \"a\"\n  , \"b\"\n]\n",
-                 "imports = [\n    \"a\"\n  , \"b\", \"/p\"\n]\n"},
+        EditCase{
+            "CommaFirst", "imports = [\n    \"a\"\n  , \"b\"\n]\n", "imports = [\n    \"a\"\n  , \"b\", \"/p\"\n]\n"},
         EditCase{"BracketBehindTheLast",
                  "imports = [\"a\",\n           \"b\"]\n",
                  "imports = [\"a\",\n           \"b\",\n           \"/p\"]\n"},
         EditCase{"BracketBehindTheLastComma",
                  "imports = [\"a\",\r\n  \"b\", ]\r\n",
                  "imports = [\"a\",\r\n  \"b\",\r\n  \"/p\", ]\r\n"},
-        EditCase{"BracketBehindALateComma",
-                 "imports = [\n  \"a\" # a\n, ]\n",
-                 "imports = [\n  \"a\" # a\n,\n  \"/p\", ]\n"},
-        EditCase{"FirstBehindTheBracket",
-                 "imports = [\"a\", # a\n]\n",
-                 "imports = [\"a\", \"/p\", # a\n]\n"},
+        EditCase{
+            "BracketBehindALateComma", "imports = [\n  \"a\" # a\n, ]\n", "imports = [\n  \"a\" # a\n,\n  \"/p\", ]\n"},
+        EditCase{"FirstBehindTheBracket", "imports = [\"a\", # a\n]\n", "imports = [\"a\", \"/p\", # a\n]\n"},
         EditCase{"SeveralALine",
                  "imports = [\n  \"a\", \"b\",\n  \"c\", \"d\"\n]\n",
                  "imports = [\n  \"a\", \"b\",\n  \"c\", \"d\", \"/p\"\n]\n"},
@@ -156,36 +136,34 @@ TEST_P(Line, IsAddedAndRemovedAgain) {
 INSTANTIATE_TEST_SUITE_P(
     Imports,
     Line,
-    testing::Values(
-        EditCase{"EmptyFile", "", "imports = [\"/p\"]\n"},
-        EditCase{"OnlyAByteOrderMark", "\xEF\xBB\xBF", "\xEF\xBB\xBFimports = [\"/p\"]\n"},
-        EditCase{"OnlyComments", "# a\n\n# b\n", "# a\n\n# b\nimports = [\"/p\"]\n"},
-        EditCase{"OnlyAnUnfinishedComment", "# a\n# b", "# a\n# b\nimports = [\"/p\"]"},
-        EditCase{"OnlyBlanks", "  ", "  \nimports = [\"/p\"]"},
-        EditCase{"AfterVersion",
-                 "# c\nversion = 2 # two\n\n[grpc]\n",
-                 "# c\nversion = 2 # two\nimports = [\"/p\"]\n\n[grpc]\n"},
-        EditCase{"AfterAnUnfinishedVersion", "version = 2", "version = 2\nimports = [\"/p\"]"},
-        EditCase{"AfterALateVersion",
-                 "root = \"/x\"\r\nversion = 3\r\n[grpc]\r\n",
-                 "root = \"/x\"\r\nversion = 3\r\nimports = [\"/p\"]\r\n[grpc]\r\n"},
-        EditCase{"AfterAnUnfinishedVersionWithCarriageReturns",
-                 "root = \"/x\"\r\nversion = 3",
-                 "root = \"/x\"\r\nversion = 3\r\nimports = [\"/p\"]"},
-        EditCase{"BehindAByteOrderMark",
-                 "\xEF\xBB\xBFroot = \"/x\"\n",
-                 "\xEF\xBB\xBFimports = [\"/p\"]\nroot = \"/x\"\n"},
-        EditCase{"BeforeTheFirstKey",
-                 "# licence\n\n  root = \"/x\"\n",
-                 "# licence\n\nimports = [\"/p\"]\n  root = \"/x\"\n"},
-        EditCase{"BeforeTheFirstTable",
-                 "# licence\n[plugins]\nversion = 1\n  [plugins.x]\n  imports = [\"/p\"]\n",
-                 "# licence\nimports = [\"/p\"]\n[plugins]\nversion = 1\n  [plugins.x]\n  imports "
-                 "= [\"/p\"]\n"},
-        EditCase{"BeforeAnArrayOfTables", "[[x]]\n", "imports = [\"/p\"]\n[[x]]\n"},
-        EditCase{"BeforeAKeyWithoutNewline", "x = 1", "imports = [\"/p\"]\nx = 1"},
-        EditCase{
-            "NotAfterADottedVersion", "version.x = 1\n", "imports = [\"/p\"]\nversion.x = 1\n"}),
+    testing::Values(EditCase{"EmptyFile", "", "imports = [\"/p\"]\n"},
+                    EditCase{"OnlyAByteOrderMark", "\xEF\xBB\xBF", "\xEF\xBB\xBFimports = [\"/p\"]\n"},
+                    EditCase{"OnlyComments", "# a\n\n# b\n", "# a\n\n# b\nimports = [\"/p\"]\n"},
+                    EditCase{"OnlyAnUnfinishedComment", "# a\n# b", "# a\n# b\nimports = [\"/p\"]"},
+                    EditCase{"OnlyBlanks", "  ", "  \nimports = [\"/p\"]"},
+                    EditCase{"AfterVersion",
+                             "# c\nversion = 2 # two\n\n[grpc]\n",
+                             "# c\nversion = 2 # two\nimports = [\"/p\"]\n\n[grpc]\n"},
+                    EditCase{"AfterAnUnfinishedVersion", "version = 2", "version = 2\nimports = [\"/p\"]"},
+                    EditCase{"AfterALateVersion",
+                             "root = \"/x\"\r\nversion = 3\r\n[grpc]\r\n",
+                             "root = \"/x\"\r\nversion = 3\r\nimports = [\"/p\"]\r\n[grpc]\r\n"},
+                    EditCase{"AfterAnUnfinishedVersionWithCarriageReturns",
+                             "root = \"/x\"\r\nversion = 3",
+                             "root = \"/x\"\r\nversion = 3\r\nimports = [\"/p\"]"},
+                    EditCase{"BehindAByteOrderMark",
+                             "\xEF\xBB\xBFroot = \"/x\"\n",
+                             "\xEF\xBB\xBFimports = [\"/p\"]\nroot = \"/x\"\n"},
+                    EditCase{"BeforeTheFirstKey",
+                             "# licence\n\n  root = \"/x\"\n",
+                             "# licence\n\nimports = [\"/p\"]\n  root = \"/x\"\n"},
+                    EditCase{"BeforeTheFirstTable",
+                             "# licence\n[plugins]\nversion = 1\n  [plugins.x]\n  imports = [\"/p\"]\n",
+                             "# licence\nimports = [\"/p\"]\n[plugins]\nversion = 1\n  [plugins.x]\n  imports "
+                             "= [\"/p\"]\n"},
+                    EditCase{"BeforeAnArrayOfTables", "[[x]]\n", "imports = [\"/p\"]\n[[x]]\n"},
+                    EditCase{"BeforeAKeyWithoutNewline", "x = 1", "imports = [\"/p\"]\nx = 1"},
+                    EditCase{"NotAfterADottedVersion", "version.x = 1\n", "imports = [\"/p\"]\nversion.x = 1\n"}),
     name_of);
 
 struct RemoveCase {
@@ -203,8 +181,7 @@ void PrintTo(const RemoveCase& value, std::ostream* stream) {
 class Removing : public testing::TestWithParam<RemoveCase> {};
 
 TEST_P(Removing, TakesOurElementOnly) {
-  EXPECT_EQ(remove(GetParam().before, GetParam().line_was_ours).value_or("error"),
-            GetParam().after);
+  EXPECT_EQ(remove(GetParam().before, GetParam().line_was_ours).value_or("error"), GetParam().after);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -214,22 +191,16 @@ INSTANTIATE_TEST_SUITE_P(
         RemoveCase{"First", "imports = [\"/p\", \"a\"]\n", "imports = [\"a\"]\n", true},
         RemoveCase{"Middle", "imports = [\"a\", \"/p\", \"b\"]\n", "imports = [\"a\", \"b\"]\n"},
         RemoveCase{"FirstTight", "imports=[\"/p\",\"a\"]\n", "imports=[\"a\"]\n"},
-        RemoveCase{"MiddleOfLines",
-                   "imports = [\n  \"a\",\n  \"/p\",\n  \"b\"\n]\n",
-                   "imports = [\n  \"a\",\n  \"b\"\n]\n"},
         RemoveCase{
-            "FirstOfLines", "imports = [\n  \"/p\",\n  \"b\"\n]\n", "imports = [\n  \"b\"\n]\n"},
-        RemoveCase{"EndOfALine",
-                   "imports = [\n  \"a\", \"/p\",\n  \"b\"\n]\n",
-                   "imports = [\n  \"a\",\n  \"b\"\n]\n"},
-        RemoveCase{
-            "StartOfALine", "imports = [\n  \"/p\", \"b\"\n]\n", "imports = [\n  \"b\"\n]\n"},
+            "MiddleOfLines", "imports = [\n  \"a\",\n  \"/p\",\n  \"b\"\n]\n", "imports = [\n  \"a\",\n  \"b\"\n]\n"},
+        RemoveCase{"FirstOfLines", "imports = [\n  \"/p\",\n  \"b\"\n]\n", "imports = [\n  \"b\"\n]\n"},
+        RemoveCase{"EndOfALine", "imports = [\n  \"a\", \"/p\",\n  \"b\"\n]\n", "imports = [\n  \"a\",\n  \"b\"\n]\n"},
+        RemoveCase{"StartOfALine", "imports = [\n  \"/p\", \"b\"\n]\n", "imports = [\n  \"b\"\n]\n"},
         RemoveCase{"CommaFirst",
                    "imports = [\n  \"a\"\n  , \"/p\"\n  , \"b\"\n]\n",
                    "imports = [\n  \"a\"\n  , \n   \"b\"\n]\n"},
-        RemoveCase{"WithAComment",
-                   "imports = [\n  \"a\",\n  \"/p\", # gpu\n]\n",
-                   "imports = [\n  \"a\",\n  # gpu\n]\n"},
+        RemoveCase{
+            "WithAComment", "imports = [\n  \"a\",\n  \"/p\", # gpu\n]\n", "imports = [\n  \"a\",\n  # gpu\n]\n"},
         RemoveCase{"WithACommentAndNoComma",
                    "imports = [\n  \"a\",\n  \"/p\" # gpu\n]\n",
                    "imports = [\n  \"a\"\n  # gpu\n]\n"},
@@ -242,30 +213,21 @@ INSTANTIATE_TEST_SUITE_P(
         RemoveCase{"CommaBehindAComment",
                    "imports = [\n  \"/p\" # ours\n  ,\n  \"a\"\n]\n",
                    "imports = [\n   # ours\n  \n  \"a\"\n]\n"},
-        RemoveCase{
-            "OfTwoTheLast", "imports = [\"/p\", \"/p\", \"a\"]\n", "imports = [\"/p\", \"a\"]\n"},
+        RemoveCase{"OfTwoTheLast", "imports = [\"/p\", \"/p\", \"a\"]\n", "imports = [\"/p\", \"a\"]\n"},
         RemoveCase{"InOtherQuotes", "imports = [\"a\", '/p']\n", "imports = [\"a\"]\n"},
         RemoveCase{"InOtherSpelling", "imports = [\"a\", \"\\u002Fp\"]\n", "imports = [\"a\"]\n"},
         RemoveCase{"NotOurLine", "imports = [\"/p\"]\n", "imports = []\n"},
         RemoveCase{"NotOurLineWithComma", "imports = [\"/p\",]\n", "imports = []\n"},
-        RemoveCase{
-            "OurLineReformatted", "version = 2\nimports = [\n  '/p',\n]\n", "version = 2\n", true},
-        RemoveCase{
-            "OurLineWithAComment", "imports = [\"/p\"] # gpu\n", "imports = [] # gpu\n", true},
-        RemoveCase{"OurLineWithACommentInside",
-                   "imports = [ # gpu\n  \"/p\"\n]\n",
-                   "imports = [ # gpu\n]\n",
-                   true},
+        RemoveCase{"OurLineReformatted", "version = 2\nimports = [\n  '/p',\n]\n", "version = 2\n", true},
+        RemoveCase{"OurLineWithAComment", "imports = [\"/p\"] # gpu\n", "imports = [] # gpu\n", true},
+        RemoveCase{"OurLineWithACommentInside", "imports = [ # gpu\n  \"/p\"\n]\n", "imports = [ # gpu\n]\n", true},
         RemoveCase{"OurLineWithANewlineSince", "# a\nimports = [\"/p\"]\n", "# a\n", true},
-        RemoveCase{
-            "OurLineMoved", "a = 1\nimports = [\"/p\"]\n\nb = 2\n", "a = 1\n\nb = 2\n", true},
-        RemoveCase{
-            "OurLineIndented", "a = 1\n  imports = [ \"/p\" ]  \nb = 2\n", "a = 1\nb = 2\n", true}),
+        RemoveCase{"OurLineMoved", "a = 1\nimports = [\"/p\"]\n\nb = 2\n", "a = 1\n\nb = 2\n", true},
+        RemoveCase{"OurLineIndented", "a = 1\n  imports = [ \"/p\" ]  \nb = 2\n", "a = 1\nb = 2\n", true}),
     [](const auto& test) { return test.param.name; });
 
 TEST(RemoveImport, SaysWhenTheElementIsNotThere) {
-  for (const char* text :
-       {"", "imports = []\n", "imports = [\"/q\"]\n", "[x]\nimports = [\"/p\"]\n"}) {
+  for (const char* text : {"", "imports = []\n", "imports = [\"/q\"]\n", "[x]\nimports = [\"/p\"]\n"}) {
     const auto result = remove(text, true);
     ASSERT_FALSE(result) << text;
     EXPECT_EQ(result.error().code, ErrorCode::not_found);
@@ -277,8 +239,7 @@ TEST(AddImport, EscapesThePattern) {
   const std::string pattern = "/a\\b\"c'";
   const auto with = add_import("imports = ['x']\n", kFile, pattern, kGoToml22);
   EXPECT_EQ(with.value_or("error"), "imports = ['x', \"/a\\\\b\\\"c'\"]\n");
-  EXPECT_EQ(remove_import(*with, kFile, pattern, kGoToml22, false).value_or("error"),
-            "imports = ['x']\n");
+  EXPECT_EQ(remove_import(*with, kFile, pattern, kGoToml22, false).value_or("error"), "imports = ['x']\n");
 }
 
 struct RefusedCase {
@@ -287,13 +248,12 @@ struct RefusedCase {
 };
 
 TEST(AddImport, LeavesOtherShapesToAPerson) {
-  const std::vector<RefusedCase> cases = {
-      {"version = 2\nimports = \"a\"\n", "/etc/containerd/config.toml:2"},
-      {"imports = {}\n", "/etc/containerd/config.toml:1"},
-      {"\n\nimports.x = [\"a\"]\n", "/etc/containerd/config.toml:3"},
-      {"version = 2\n[imports]\nx = 1\n", "/etc/containerd/config.toml:2"},
-      {"[a]\n[[imports]]\n", "/etc/containerd/config.toml:2"},
-      {"[imports.x]\n", "/etc/containerd/config.toml:1"}};
+  const std::vector<RefusedCase> cases = {{"version = 2\nimports = \"a\"\n", "/etc/containerd/config.toml:2"},
+                                          {"imports = {}\n", "/etc/containerd/config.toml:1"},
+                                          {"\n\nimports.x = [\"a\"]\n", "/etc/containerd/config.toml:3"},
+                                          {"version = 2\n[imports]\nx = 1\n", "/etc/containerd/config.toml:2"},
+                                          {"[a]\n[[imports]]\n", "/etc/containerd/config.toml:2"},
+                                          {"[imports.x]\n", "/etc/containerd/config.toml:1"}};
   for (const RefusedCase& refused : cases) {
     for (const auto& result : {add(refused.text), remove(refused.text)}) {
       ASSERT_FALSE(result) << refused.text;
@@ -310,8 +270,7 @@ TEST(AddImport, RefusesTemplatesWithTheirOwnPlace) {
                                  kGoToml19);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, ErrorCode::needs_decision);
-  EXPECT_THAT(result.error().hint,
-              testing::HasSubstr("/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d"));
+  EXPECT_THAT(result.error().hint, testing::HasSubstr("/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d"));
 }
 
 TEST(AddImport, FailsWhereTheFileCannotBeRead) {
@@ -352,12 +311,10 @@ class AnyLayout {
 
   std::string pick(const Pieces& pieces) { return pieces[random_() % pieces.size()]; }
 
-  std::mt19937 random_{
-      20240611};  // NOLINT(bugprone-random-generator-seed): the same texts each run
+  std::mt19937 random_{20240611};  // NOLINT(bugprone-random-generator-seed): the same texts each run
   const Pieces kBefore = {"", "\xEF\xBB\xBF", "version = 2\n", "# c\r\nroot = 'x'\r\n", "\n  "};
   const Pieces kBlanks = {"", " ", "\t "};
-  const Pieces kGaps = {
-      "", "", "", " ", "\t", "\n", "\n  ", "\r\n\t", " # c, ]\n", "  \n", "\n\n # '\"\n "};
+  const Pieces kGaps = {"", "", "", " ", "\t", "\n", "\n  ", "\r\n\t", " # c, ]\n", "  \n", "\n\n # '\"\n "};
   const Pieces kElements = {"\"a\"", "'b'", "\"/p\"", "'/p'", "\"],#\"", "'''c\n,'''", "[1, 2]"};
   const Pieces kBehind = {"", "\n", " # end\n", "\r\n[x]\r\nimports = ['/p']\r\n", "  \ny = 1"};
 };
@@ -390,8 +347,7 @@ TEST(AnyImports, LoseTheirElementsOneByOne) {
       text = *without;
       without = remove_import(text, kFile, kOurs, dialect, round % 3 == 0);
     }
-    ASSERT_EQ(without.error().code, ErrorCode::not_found) << text << '\n'
-                                                          << without.error().message;
+    ASSERT_EQ(without.error().code, ErrorCode::not_found) << text << '\n' << without.error().message;
   }
 }
 

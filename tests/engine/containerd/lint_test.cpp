@@ -21,14 +21,11 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr std::string_view kImporting =
-    "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n";
+constexpr std::string_view kImporting = "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n";
 constexpr std::string_view kImportingWithImage =
     "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nsandbox_image = 'a'\n";
 
-std::vector<Finding> findings_of(std::string_view release,
-                                 const FileReader& files,
-                                 const FileModes& modes = {}) {
+std::vector<Finding> findings_of(std::string_view release, const FileReader& files, const FileModes& modes = {}) {
   const LoadRequest request;
   return lint(test::daemon_of(release), request, files, test::effective_of(release, files), modes);
 }
@@ -36,15 +33,12 @@ std::vector<Finding> findings_of(std::string_view release,
 std::string described(const Finding& finding) {
   constexpr std::array kWords = {"note", "warning", "error"};
   const std::string where = finding.origin.to_string();
-  return std::string(rule_of(finding.rule).id) + " " +
-         kWords.at(static_cast<std::size_t>(finding.severity)) + " " +
+  return std::string(rule_of(finding.rule).id) + " " + kWords.at(static_cast<std::size_t>(finding.severity)) + " " +
          where.substr(where.rfind('/') + 1);
 }
 
 /// "CTK001 error registry.toml:2" for each finding, by place.
-std::vector<std::string> found(std::string_view release,
-                               const Texts& texts,
-                               const FileModes& modes = {}) {
+std::vector<std::string> found(std::string_view release, const Texts& texts, const FileModes& modes = {}) {
   std::vector<std::string> lines;
   for (const Finding& finding : findings_of(release, test::Host(texts), modes))
     lines.push_back(described(finding));
@@ -81,8 +75,7 @@ TEST(LintErasers, SpareAFileThatRepeatsWhatItReplaces) {
   EXPECT_THAT(found("1.7.27",
                     {{"config.toml", kImporting},
                      {"conf.d/10.toml", "version = 2\n[OLD]\nsandbox_image = 'a'\n"},
-                     {"conf.d/20.toml",
-                      "version = 2\n[OLD]\nsandbox_image = 'a'\nmax_concurrent_downloads = 5\n"}}),
+                     {"conf.d/20.toml", "version = 2\n[OLD]\nsandbox_image = 'a'\nmax_concurrent_downloads = 5\n"}}),
               IsEmpty());
 }
 
@@ -126,8 +119,7 @@ TEST(LintVersions, NameWhatIsIgnored) {
   const Texts texts = {{"config.toml", kImportingWithImage},
                        {"conf.d/10.toml", "version = 3\n[RUNTIME]\nenable_selinux = true"}};
   EXPECT_THAT(found("2.2.7", texts), ElementsAre("CTK003 error 10.toml:1"));
-  EXPECT_THAT(messages("2.2.7", texts),
-              Contains(HasSubstr("sandbox_image (/etc/containerd/config.toml:4)")));
+  EXPECT_THAT(messages("2.2.7", texts), Contains(HasSubstr("sandbox_image (/etc/containerd/config.toml:4)")));
 }
 
 TEST(LintPluginIds, NoteBothWhereNothingLoses) {
@@ -155,14 +147,10 @@ TEST(LintPluginIds, KnowTheNamesOfEachRelease) {
       {"2.3.4", "[OLD]\nsandbox_image = 'a'", {}},
       {"2.3.4", "version = 2\n[OLD]\nsandbox_image = 'a'", {}},
       {"2.3.4", "version = 3\n[OLD]\nstream_server_port = '1'", {}},
-      {"2.1.9",
-       "version = 3\n[plugins.'io.containerd.x.v1.y']\na = 1",
-       {"CTK015 note config.toml:2"}},
+      {"2.1.9", "version = 3\n[plugins.'io.containerd.x.v1.y']\na = 1", {"CTK015 note config.toml:2"}},
   };
   for (const Case& item : cases) {
-    EXPECT_EQ(found(item.release, {{"config.toml", item.root}}), item.findings)
-        << item.release << "\n"
-        << item.root;
+    EXPECT_EQ(found(item.release, {{"config.toml", item.root}}), item.findings) << item.release << "\n" << item.root;
   }
 }
 
@@ -176,15 +164,12 @@ TEST(LintImports, SayThatOnlyAStarMakesAPattern) {
 }
 
 TEST(LintImports, FindDormantFilesWithoutATopLevelConfig) {
-  EXPECT_THAT(found("2.2.7", {{"conf.d/99.toml", "version = 2\n"}}),
-              ElementsAre("CTK006 warning 99.toml:1"));
+  EXPECT_THAT(found("2.2.7", {{"conf.d/99.toml", "version = 2\n"}}), ElementsAre("CTK006 warning 99.toml:1"));
 }
 
 TEST(LintImports, WarnOfADormantFileThatWouldStopTheDaemon) {
-  const Texts texts = {{"config.toml", "version = 2"},
-                       {"conf.d/old.toml", "version = 2\nroot = 1"}};
-  EXPECT_THAT(found("1.7.27", texts),
-              ElementsAre("CTK006 warning old.toml:1", "CTK007 warning old.toml:1"));
+  const Texts texts = {{"config.toml", "version = 2"}, {"conf.d/old.toml", "version = 2\nroot = 1"}};
+  EXPECT_THAT(found("1.7.27", texts), ElementsAre("CTK006 warning old.toml:1", "CTK007 warning old.toml:1"));
   EXPECT_THAT(messages("1.7.27", texts), Contains(HasSubstr("the daemon would refuse to start")));
 }
 
@@ -207,10 +192,9 @@ TEST(LintStrayFiles, AreKnownByTheirNames) {
                                       "a.toml.dpkg-old",
                                       "A.ORIG"}) {
     const std::string path = "conf.d/" + std::string(name);
-    EXPECT_THAT(found("2.1.9",
-                      {{"config.toml", "version = 3\nimports = ['/etc/containerd/conf.d/*']"},
-                       {path, "version = 3"}}),
-                ElementsAre(StartsWith("CTK013 warning ")))
+    EXPECT_THAT(
+        found("2.1.9", {{"config.toml", "version = 3\nimports = ['/etc/containerd/conf.d/*']"}, {path, "version = 3"}}),
+        ElementsAre(StartsWith("CTK013 warning ")))
         << name;
   }
   EXPECT_THAT(found("2.1.9",
@@ -221,22 +205,20 @@ TEST(LintStrayFiles, AreKnownByTheirNames) {
 }
 
 TEST(LintStrayFiles, ThatAreNamedAreMeant) {
-  EXPECT_THAT(found("2.1.9",
-                    {{"config.toml", "version = 3\nimports = ['conf.d/.a.toml']"},
-                     {"conf.d/.a.toml", "version = 3"}}),
-              IsEmpty());
+  EXPECT_THAT(
+      found("2.1.9", {{"config.toml", "version = 3\nimports = ['conf.d/.a.toml']"}, {"conf.d/.a.toml", "version = 3"}}),
+      IsEmpty());
 }
 
 TEST(LintStrayFiles, CanStopTheDaemon) {
-  EXPECT_THAT(found("2.1.9",
-                    {{"config.toml", "version = 3\nimports = ['/etc/containerd/conf.d/*']"},
-                     {"conf.d/.a.swp", "b0VIM 8.2"}}),
-              ElementsAre(StartsWith("CTK013 error .a.swp:1")));
+  EXPECT_THAT(
+      found("2.1.9",
+            {{"config.toml", "version = 3\nimports = ['/etc/containerd/conf.d/*']"}, {"conf.d/.a.swp", "b0VIM 8.2"}}),
+      ElementsAre(StartsWith("CTK013 error .a.swp:1")));
 }
 
 TEST(LintSecrets, DependOnTheMode) {
-  const Texts texts = {
-      {"config.toml", "version = 2\n[OLD.registry.configs.'r.example'.auth]\npassword = 'p'\n"}};
+  const Texts texts = {{"config.toml", "version = 2\n[OLD.registry.configs.'r.example'.auth]\npassword = 'p'\n"}};
   const std::string path = "/etc/containerd/config.toml";
   EXPECT_THAT(found("1.7.27", texts, {{path, 0644}}), ElementsAre("CTK014 warning config.toml:3"));
   EXPECT_THAT(found("1.7.27", texts, {{path, 0640}}), IsEmpty());
@@ -260,27 +242,22 @@ TEST(LintBinaries, AreJudgedWhereThereAreSome) {
   const Texts recorded = {{"config.toml", handler}};
   const Texts host = {{"config.toml", handler}, {"/usr/bin/runc", "ELF"}};
   EXPECT_THAT(found("1.7.27", recorded, {{"/opt/nvidia", std::nullopt}}), IsEmpty());
-  EXPECT_THAT(found("1.7.27", host, {{"/opt/nvidia", std::nullopt}}),
-              ElementsAre("CTK009 warning config.toml:6"));
-  EXPECT_THAT(found("1.7.27", host, {{"/opt/nvidia", 0644}}),
-              ElementsAre("CTK009 warning config.toml:6"));
+  EXPECT_THAT(found("1.7.27", host, {{"/opt/nvidia", std::nullopt}}), ElementsAre("CTK009 warning config.toml:6"));
+  EXPECT_THAT(found("1.7.27", host, {{"/opt/nvidia", 0644}}), ElementsAre("CTK009 warning config.toml:6"));
   EXPECT_THAT(found("1.7.27", host, {{"/opt/nvidia", 0755}}), IsEmpty());
   EXPECT_THAT(found("1.7.27", host), IsEmpty());
 }
 
 TEST(LintService, GivesAPlaceForEachReason) {
-  EXPECT_THAT(
-      found("1.7.27",
-            {{"config.toml", "version = 2\ndisabled_plugins = ['io.containerd.grpc.v1.cri']"}}),
-      ElementsAre("CTK010 error config.toml:2"));
+  EXPECT_THAT(found("1.7.27", {{"config.toml", "version = 2\ndisabled_plugins = ['io.containerd.grpc.v1.cri']"}}),
+              ElementsAre("CTK010 error config.toml:2"));
   EXPECT_THAT(found("2.1.9",
                     {{"config.toml",
                       "version = 3\n[IMAGES.registry]\nconfig_path = '/c'\n"
                       "[IMAGES.registry.mirrors.'docker.io']\nendpoint = ['https://m']\n"}}),
               ElementsAre(StartsWith("CTK010 error config.toml:")));
-  EXPECT_THAT(
-      found("2.1.9", {{"config.toml", "version = 3\nrequired_plugins = ['io.containerd.x.v1.y']"}}),
-      ElementsAre("CTK010 error config.toml:2"));
+  EXPECT_THAT(found("2.1.9", {{"config.toml", "version = 3\nrequired_plugins = ['io.containerd.x.v1.y']"}}),
+              ElementsAre("CTK010 error config.toml:2"));
 }
 
 TEST(LintCdi, NeedsSomethingThatUsesIt) {
@@ -288,8 +265,7 @@ TEST(LintCdi, NeedsSomethingThatUsesIt) {
   EXPECT_THAT(found("1.6.39", spec), ElementsAre("CTK012 warning x.json:0"));
   EXPECT_THAT(found("1.7.27", spec), ElementsAre("CTK012 warning x.json:0"));
   EXPECT_THAT(found("2.1.9", spec), IsEmpty());
-  EXPECT_THAT(found("1.7.27", {{"config.toml", "version = 2\n[OLD]\nenable_cdi = false"}}),
-              IsEmpty());
+  EXPECT_THAT(found("1.7.27", {{"config.toml", "version = 2\n[OLD]\nenable_cdi = false"}}), IsEmpty());
   EXPECT_THAT(found("1.6.39", {{"config.toml", "version = 2\n[OLD]\nenable_cdi = true"}}),
               ElementsAre("CTK012 warning config.toml:3"));
 }
@@ -297,8 +273,7 @@ TEST(LintCdi, NeedsSomethingThatUsesIt) {
 TEST(LintKeys, GroupThoseOfOneTable) {
   const Texts texts = {{"config.toml", "version = 2\n[OLD]\nfoo = 1\nbar = 2\nbaz = false"}};
   EXPECT_THAT(found("1.7.27", texts), ElementsAre("CTK015 warning config.toml:3"));
-  EXPECT_THAT(messages("1.7.27", texts),
-              ElementsAre(HasSubstr("reads 'foo', 'bar' and 'baz' in ")));
+  EXPECT_THAT(messages("1.7.27", texts), ElementsAre(HasSubstr("reads 'foo', 'bar' and 'baz' in ")));
   EXPECT_THAT(found("1.7.27", {{"config.toml", "version = 2\n[OLD]\nbaz = false"}}),
               ElementsAre("CTK015 note config.toml:3"));
 }
@@ -312,9 +287,8 @@ TEST(LintKeys, KnowTheShimsOptions) {
 }
 
 TEST(LintKeys, SayWhereAnImageSettingBelongs) {
-  const auto findings = findings_of(
-      "2.1.9",
-      test::Host{{"config.toml", "version = 3\n[RUNTIME.containerd]\nsnapshotter = 'native'"}});
+  const auto findings =
+      findings_of("2.1.9", test::Host{{"config.toml", "version = 3\n[RUNTIME.containerd]\nsnapshotter = 'native'"}});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings.front().hint, HasSubstr("io.containerd.cri.v1.images"));
 }
@@ -336,25 +310,19 @@ TEST(LintSpellings, CountAcrossFilesWhereTablesMerge) {
 }
 
 TEST(LintDurations, OfTheCriPluginCountToo) {
-  EXPECT_THAT(
-      found("1.7.27", {{"config.toml", "version = 2\n[OLD]\nstream_idle_timeout = '4 hours'"}}),
-      Contains("CTK016 error config.toml:3"));
-  EXPECT_THAT(
-      found("2.1.9", {{"config.toml", "version = 3\n[IMAGES]\nimage_pull_progress_timeout = 'x'"}}),
-      Contains("CTK016 error config.toml:3"));
+  EXPECT_THAT(found("1.7.27", {{"config.toml", "version = 2\n[OLD]\nstream_idle_timeout = '4 hours'"}}),
+              Contains("CTK016 error config.toml:3"));
+  EXPECT_THAT(found("2.1.9", {{"config.toml", "version = 3\n[IMAGES]\nimage_pull_progress_timeout = 'x'"}}),
+              Contains("CTK016 error config.toml:3"));
 }
 
 TEST(LintHandlers, InheritNoType) {
   EXPECT_THAT(
-      found("1.7.27",
-            {{"config.toml",
-              "version = 2\n[OLD.containerd.runtimes.runc.options]\nSystemdCgroup = true"}}),
+      found("1.7.27", {{"config.toml", "version = 2\n[OLD.containerd.runtimes.runc.options]\nSystemdCgroup = true"}}),
       ElementsAre("CTK021 error config.toml:2"));
-  EXPECT_THAT(
-      found("2.1.9",
-            {{"config.toml",
-              "version = 3\n[RUNTIME.containerd.runtimes.runc.options]\nSystemdCgroup = true"}}),
-      IsEmpty());
+  EXPECT_THAT(found("2.1.9",
+                    {{"config.toml", "version = 3\n[RUNTIME.containerd.runtimes.runc.options]\nSystemdCgroup = true"}}),
+              IsEmpty());
 }
 
 TEST(LintHandlers, OfAnotherKindHaveTheirOwnCgroups) {
@@ -368,12 +336,9 @@ TEST(LintHandlers, OfAnotherKindHaveTheirOwnCgroups) {
 
 TEST(LintMigration, LosesSnapshotterWithoutRuntimesOnly) {
   const std::string alone = "version = 2\n[OLD.containerd]\nsnapshotter = 'native'\n";
-  const std::string both =
-      alone + "[OLD.containerd.runtimes.runc]\nruntime_type = 'io.containerd.runc.v2'\n";
+  const std::string both = alone + "[OLD.containerd.runtimes.runc]\nruntime_type = 'io.containerd.runc.v2'\n";
   for (const std::string_view release : {"2.1.9", "2.2.7", "2.3.4"}) {
-    EXPECT_THAT(found(release, {{"config.toml", alone}}),
-                ElementsAre("CTK024 warning config.toml:3"))
-        << release;
+    EXPECT_THAT(found(release, {{"config.toml", alone}}), ElementsAre("CTK024 warning config.toml:3")) << release;
     EXPECT_THAT(found(release, {{"config.toml", both}}), IsEmpty()) << release;
   }
 }
@@ -385,9 +350,8 @@ TEST(LintNestedIds, ExplainTheRefusalOf1) {
 }
 
 TEST(LintRefusals, OfATemplateNameItsOwner) {
-  const auto findings = findings_of(
-      "1.7.27",
-      test::Host{{"config.toml", "version = 2\n{{ if .NodeConfig }}\n[OLD]\n{{ end }}\n"}});
+  const auto findings =
+      findings_of("1.7.27", test::Host{{"config.toml", "version = 2\n{{ if .NodeConfig }}\n[OLD]\n{{ end }}\n"}});
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings.front().rule, RuleId::daemon_refuses);
   EXPECT_THAT(findings.front().hint, HasSubstr("this is a template"));

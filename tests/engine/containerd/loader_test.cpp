@@ -20,16 +20,12 @@ using testing::ElementsAre;
 
 constexpr std::string_view kFolder = "/etc/containerd/";
 
-Result<Loaded> loaded(std::string_view release,
-                      const FileReader& files,
-                      const LoadRequest& request = {}) {
+Result<Loaded> loaded(std::string_view release, const FileReader& files, const LoadRequest& request = {}) {
   return load(files, request, test::daemon_of(release).known, Transcript(nullptr));
 }
 
 /// The files in merge order, without their usual folder; or the place of the refusal.
-std::vector<std::string> order(std::string_view release,
-                               const FileReader& files,
-                               const LoadRequest& request = {}) {
+std::vector<std::string> order(std::string_view release, const FileReader& files, const LoadRequest& request = {}) {
   const auto result = loaded(release, files, request);
   if (!result) return {"refuses at " + result.error().where};
   std::vector<std::string> paths;
@@ -40,8 +36,7 @@ std::vector<std::string> order(std::string_view release,
   return paths;
 }
 
-constexpr std::string_view kReleases[] = {
-    "1.5.18", "1.6.39", "1.7.34", "2.0.6", "2.2.7", "2.3.4", "2.4.0-beta.0"};
+constexpr std::string_view kReleases[] = {"1.5.18", "1.6.39", "1.7.34", "2.0.6", "2.2.7", "2.3.4", "2.4.0-beta.0"};
 
 void expect_order(const FileReader& files, const std::vector<std::string>& expected) {
   for (const std::string_view release : kReleases)
@@ -49,27 +44,22 @@ void expect_order(const FileReader& files, const std::vector<std::string>& expec
 }
 
 TEST(Load, TakesImportsAsListed) {  // b01, b34
-  expect_order(
-      Host({{"config.toml", "imports = ['/etc/containerd/z.toml', '/etc/containerd/a.toml']"},
-            {"a.toml", ""},
-            {"z.toml", ""}}),
-      {"config.toml", "z.toml", "a.toml"});
+  expect_order(Host({{"config.toml", "imports = ['/etc/containerd/z.toml', '/etc/containerd/a.toml']"},
+                     {"a.toml", ""},
+                     {"z.toml", ""}}),
+               {"config.toml", "z.toml", "a.toml"});
 }
 
 TEST(Load, SortsThePathsOfAPatternByBytes) {  // b02, b21
-  expect_order(Host({{"config.toml", "imports = ['/etc/containerd/conf.d/*.toml']"},
-                     {"conf.d/a.toml", ""},
-                     {"conf.d/10.toml", ""},
-                     {"conf.d/B.toml", ""},
-                     {"conf.d/2.toml", ""},
-                     {"conf.d/.hidden.toml", ""},
-                     {"conf.d/2.toml.bak", ""}}),
-               {"config.toml",
-                "conf.d/.hidden.toml",
-                "conf.d/10.toml",
-                "conf.d/2.toml",
-                "conf.d/B.toml",
-                "conf.d/a.toml"});
+  expect_order(
+      Host({{"config.toml", "imports = ['/etc/containerd/conf.d/*.toml']"},
+            {"conf.d/a.toml", ""},
+            {"conf.d/10.toml", ""},
+            {"conf.d/B.toml", ""},
+            {"conf.d/2.toml", ""},
+            {"conf.d/.hidden.toml", ""},
+            {"conf.d/2.toml.bak", ""}}),
+      {"config.toml", "conf.d/.hidden.toml", "conf.d/10.toml", "conf.d/2.toml", "conf.d/B.toml", "conf.d/a.toml"});
 }
 
 TEST(Load, ReadsBreadthFirst) {  // b13
@@ -81,27 +71,23 @@ TEST(Load, ReadsBreadthFirst) {  // b13
 }
 
 TEST(Load, CutsCycles) {  // b14
-  expect_order(Host({{"config.toml", "imports = ['a.toml']"},
-                     {"a.toml", "imports = ['config.toml', 'a.toml']"}}),
+  expect_order(Host({{"config.toml", "imports = ['a.toml']"}, {"a.toml", "imports = ['config.toml', 'a.toml']"}}),
                {"config.toml", "a.toml"});
 }
 
 TEST(Load, ReadsAFileOnceAtItsFirstPlace) {  // b15, b16, b17
-  expect_order(
-      Host(
-          {{"config.toml",
-            R"(imports = ["/etc/containerd/conf.d/20.toml", "/etc/containerd/conf.d/../conf.d/20.toml",
+  expect_order(Host({{"config.toml",
+                      R"(imports = ["/etc/containerd/conf.d/20.toml", "/etc/containerd/conf.d/../conf.d/20.toml",
                                                    "/etc/containerd/conf.d/*.toml", "/etc/containerd/*.toml"])"},
-           {"conf.d/10.toml", ""},
-           {"conf.d/20.toml", ""},
-           {"z.toml", ""}}),
-      {"config.toml", "conf.d/20.toml", "conf.d/10.toml", "z.toml"});
+                     {"conf.d/10.toml", ""},
+                     {"conf.d/20.toml", ""},
+                     {"z.toml", ""}}),
+               {"config.toml", "conf.d/20.toml", "conf.d/10.toml", "z.toml"});
 }
 
 TEST(Load, TakesALinkAndItsTargetForTwoFiles) {  // b22
-  Host host(
-      {{"config.toml", "imports = ['/etc/containerd/conf.d/*.toml', '/etc/containerd/real.toml']"},
-       {"real.toml", "oom_score = 9"}});
+  Host host({{"config.toml", "imports = ['/etc/containerd/conf.d/*.toml', '/etc/containerd/real.toml']"},
+             {"real.toml", "oom_score = 9"}});
   host.add_link("/etc/containerd/conf.d/10-link.toml", "../real.toml");
   expect_order(host, {"config.toml", "conf.d/10-link.toml", "real.toml"});
 }
@@ -109,8 +95,7 @@ TEST(Load, TakesALinkAndItsTargetForTwoFiles) {  // b22
 TEST(Load, TakesAnotherSpellingOfTheTopLevelConfigForAnotherFile) {  // b32
   const Host host({{"config.toml", "imports = ['/etc/containerd/*.toml']"}, {"a.toml", ""}});
   const LoadRequest request{.config_path = "/etc//containerd/./config.toml", .config_given = true};
-  EXPECT_THAT(order("2.1.9", host, request),
-              ElementsAre("/etc//containerd/./config.toml", "a.toml", "config.toml"));
+  EXPECT_THAT(order("2.1.9", host, request), ElementsAre("/etc//containerd/./config.toml", "a.toml", "config.toml"));
 }
 
 TEST(Load, TakesARelativeLiteralFromTheImportersFolder) {  // b03, b26
@@ -127,9 +112,8 @@ struct Globs {
 };
 
 TEST(Load, TakesARelativePatternFromTheWorkingFolderUntil1629And1716) {  // b04, b05
-  const Host host({{"config.toml", "imports = ['conf.d/*.toml']"},
-                   {"conf.d/10.toml", ""},
-                   {"/srv/conf.d/cwd.toml", ""}});
+  const Host host(
+      {{"config.toml", "imports = ['conf.d/*.toml']"}, {"conf.d/10.toml", ""}, {"/srv/conf.d/cwd.toml", ""}});
   const LoadRequest request{.working_folder = "/srv"};
   const Globs globs[] = {{"1.5.18", {"config.toml", "conf.d/cwd.toml"}},
                          {"1.6.28", {"config.toml", "conf.d/cwd.toml"}},
@@ -142,9 +126,7 @@ TEST(Load, TakesARelativePatternFromTheWorkingFolderUntil1629And1716) {  // b04,
 }
 
 TEST(Load, CleansAPatternBeforeItLooksForAStarSince1629And1716) {  // b36
-  const Host host({{"config.toml", "imports = ['/etc/containerd/*/../x.toml']"},
-                   {"x.toml", ""},
-                   {"d/2.toml", ""}});
+  const Host host({{"config.toml", "imports = ['/etc/containerd/*/../x.toml']"}, {"x.toml", ""}, {"d/2.toml", ""}});
   for (const std::string_view release : {"1.6.39", "1.7.34", "2.1.9", "2.3.4"})
     EXPECT_THAT(order(release, host), ElementsAre("config.toml", "x.toml")) << release;
   for (const std::string_view release : {"1.5.18", "1.6.28", "1.7.15"})
@@ -156,8 +138,7 @@ TEST(Load, TakesAPatternWithoutAStarForAName) {  // b06, b07
                      {"conf.d/[12].toml", ""},
                      {"conf.d/1.toml", ""}}),
                {"config.toml", "conf.d/[12].toml"});
-  const Host host(
-      {{"config.toml", "\nimports = ['/etc/containerd/conf.d/?.toml']"}, {"conf.d/1.toml", ""}});
+  const Host host({{"config.toml", "\nimports = ['/etc/containerd/conf.d/?.toml']"}, {"conf.d/1.toml", ""}});
   EXPECT_THAT(order("1.7.34", host), ElementsAre("refuses at /etc/containerd/config.toml:2"));
 }
 
@@ -179,15 +160,13 @@ TEST(Load, GoesFolderByFolder) {  // b25, b35
 }
 
 TEST(Load, ExpandsNoTildeAndNoVariable) {  // b31
-  expect_order(
-      Host({{"config.toml", "imports = ['~/x*.toml', '$HOME/y*.toml']"}, {"/root/x.toml", ""}}),
-      {"config.toml"});
+  expect_order(Host({{"config.toml", "imports = ['~/x*.toml', '$HOME/y*.toml']"}, {"/root/x.toml", ""}}),
+               {"config.toml"});
 }
 
 TEST(Load, TakesAPatternThatFindsNothingForNothing) {  // b09, b29
   expect_order(
-      Host({{"config.toml",
-             "imports = ['/etc/containerd/none.d/*.toml', '/etc/containerd/config.toml/*.toml']"}}),
+      Host({{"config.toml", "imports = ['/etc/containerd/none.d/*.toml', '/etc/containerd/config.toml/*.toml']"}}),
       {"config.toml"});
 }
 
@@ -200,8 +179,8 @@ TEST(Load, TakesAnyNameThatThePatternFinds) {  // b20, b37
 }
 
 TEST(Load, TakesAnEmptyFileForOneWithoutAVersion) {  // b38
-  const Host host({{"config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']"},
-                   {"conf.d/10.toml", "# nothing\n"}});
+  const Host host(
+      {{"config.toml", "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']"}, {"conf.d/10.toml", "# nothing\n"}});
   const auto result = loaded("2.1.9", host);
   ASSERT_TRUE(result);
   ASSERT_EQ(result->files.size(), 2U);
@@ -211,10 +190,8 @@ TEST(Load, TakesAnEmptyFileForOneWithoutAVersion) {  // b38
 }
 
 TEST(Load, RefusesAFolderWhereverItComesFrom) {  // b18, b19, b27
-  for (const std::string_view import :
-       {"/etc/containerd/conf.d/*", "/etc/containerd/conf.d/sub", ""}) {
-    const Host host({{"config.toml", "\nimports = ['" + std::string(import) + "']"},
-                     {"conf.d/sub/20.toml", ""}});
+  for (const std::string_view import : {"/etc/containerd/conf.d/*", "/etc/containerd/conf.d/sub", ""}) {
+    const Host host({{"config.toml", "\nimports = ['" + std::string(import) + "']"}, {"conf.d/sub/20.toml", ""}});
     for (const std::string_view release : kReleases) {
       for (const LoadRequest& request : {LoadRequest{}, kDump}) {
         const auto result = loaded(release, host, request);
@@ -228,14 +205,10 @@ TEST(Load, RefusesAFolderWhereverItComesFrom) {  // b18, b19, b27
 }
 
 TEST(Load, RefusesAMalformedPattern) {  // b24
-  const Host host(
-      {{"config.toml", "\nimports = ['/etc/containerd/conf.d/[*.toml']"}, {"conf.d/10.toml", ""}});
+  const Host host({{"config.toml", "\nimports = ['/etc/containerd/conf.d/[*.toml']"}, {"conf.d/10.toml", ""}});
   for (const std::string_view release : kReleases) {
-    EXPECT_THAT(order(release, host), ElementsAre("refuses at /etc/containerd/config.toml:2"))
-        << release;
-    EXPECT_THAT(order(release, host, kDump),
-                ElementsAre("refuses at /etc/containerd/config.toml:2"))
-        << release;
+    EXPECT_THAT(order(release, host), ElementsAre("refuses at /etc/containerd/config.toml:2")) << release;
+    EXPECT_THAT(order(release, host, kDump), ElementsAre("refuses at /etc/containerd/config.toml:2")) << release;
   }
 }
 
@@ -245,11 +218,9 @@ TEST(Load, RefusesImportsThatAreNoArray) {  // b28
 }
 
 TEST(Load, RefusesAMissingLiteralImport) {  // b10
-  const Host host(
-      {{"config.toml", "version = 2\nimports = [\n  '/etc/containerd/absent.toml',\n]"}});
+  const Host host({{"config.toml", "version = 2\nimports = [\n  '/etc/containerd/absent.toml',\n]"}});
   expect_order(host, {"refuses at /etc/containerd/config.toml:3"});
-  EXPECT_THAT(order("1.7.34", host, kDump),
-              ElementsAre("refuses at /etc/containerd/config.toml:3"));
+  EXPECT_THAT(order("1.7.34", host, kDump), ElementsAre("refuses at /etc/containerd/config.toml:3"));
 }
 
 TEST(Load, EndsQuietlyAtAMissingImportIn2xDumps) {  // b11, b23
@@ -312,8 +283,7 @@ TEST(Load, OfAnAbsentTopLevelConfigDependsOnWhoAsks) {  // a01, a12
 }
 
 TEST(Load, FailsWithPermissionWhereOnlyWeMayNotRead) {
-  Host host(
-      {{"config.toml", "imports = ['/etc/containerd/conf.d/*.toml']"}, {"conf.d/10.toml", ""}});
+  Host host({{"config.toml", "imports = ['/etc/containerd/conf.d/*.toml']"}, {"conf.d/10.toml", ""}});
   host.mark_unreadable("/etc/containerd/conf.d/10.toml");
   const auto result = loaded("2.1.9", host);
   ASSERT_FALSE(result);
@@ -322,8 +292,7 @@ TEST(Load, FailsWithPermissionWhereOnlyWeMayNotRead) {
 }
 
 TEST(Load, FailsWithPermissionOnAFolderThatOnlyWeMayNotList) {
-  Host host(
-      {{"config.toml", "imports = ['/etc/containerd/conf.d/*.toml']"}, {"conf.d/10.toml", ""}});
+  Host host({{"config.toml", "imports = ['/etc/containerd/conf.d/*.toml']"}, {"conf.d/10.toml", ""}});
   host.mark_unreadable("/etc/containerd/conf.d");
   const auto result = loaded("2.1.9", host);
   ASSERT_FALSE(result);
@@ -331,16 +300,15 @@ TEST(Load, FailsWithPermissionOnAFolderThatOnlyWeMayNotList) {
 }
 
 TEST(Load, NamesTheFileAndLineOfBrokenToml) {  // f01, f02
-  const Host host({{"config.toml", "version = 2\nimports = ['conf.d/10.toml']"},
-                   {"conf.d/10.toml", "\noom_score = \n"}});
+  const Host host(
+      {{"config.toml", "version = 2\nimports = ['conf.d/10.toml']"}, {"conf.d/10.toml", "\noom_score = \n"}});
   for (const std::string_view release : kReleases) {
     const auto result = loaded(release, host);
     ASSERT_FALSE(result) << release;
     EXPECT_EQ(result.error().code, ErrorCode::daemon_refuses) << release;
     // go-toml 1 names the line where it misses the value: the next one.
     const std::string line = release < std::string_view("2") ? "3:1" : "2:";
-    EXPECT_TRUE(result.error().where.starts_with("/etc/containerd/conf.d/10.toml:" + line))
-        << result.error().where;
+    EXPECT_TRUE(result.error().where.starts_with("/etc/containerd/conf.d/10.toml:" + line)) << result.error().where;
   }
 }
 
@@ -350,14 +318,12 @@ TEST(Load, KeepsEachFileAsItWasRead) {
   ASSERT_TRUE(result);
   const LoadedFile& file = result->files.front();
   EXPECT_EQ(test::keys_at(file.layer.table, "OLD"), "sandbox_image");
-  EXPECT_EQ(test::origin_at(file.layer.table, "OLD.sandbox_image"),
-            "/etc/containerd/config.toml:3");
+  EXPECT_EQ(test::origin_at(file.layer.table, "OLD.sandbox_image"), "/etc/containerd/config.toml:3");
   EXPECT_EQ(test::origin_at(file.config, "version"), "/etc/containerd/config.toml:1");
 }
 
 TEST(Load, WarnsOfUnknownTopLevelKeysIn2x) {  // e10, e20
-  const Host host(
-      {{"config.toml", "version = 2\nno_such_key = 1\nplugin_dir = '/x'\n[grpc]\nnope = true"}});
+  const Host host({{"config.toml", "version = 2\nno_such_key = 1\nplugin_dir = '/x'\n[grpc]\nnope = true"}});
   const auto lines = [&](std::string_view release) {
     std::vector<std::string> where;
     const auto result = loaded(release, host);

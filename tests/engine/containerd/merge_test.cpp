@@ -23,14 +23,13 @@ constexpr Type kText{.kind = Kind::string};
 constexpr std::array kGrpcFields = {Type{.name = "address", .kind = Kind::string},
                                     Type{.name = "uid", .kind = Kind::integer},
                                     Type{.name = "grpc_histogram", .kind = Kind::boolean}};
-constexpr std::array kTopFields = {
-    Type{.name = "root", .kind = Kind::string},
-    Type{.name = "oom_score", .kind = Kind::integer},
-    Type{.name = "disabled_plugins", .kind = Kind::array, .element = &kText},
-    Type{.name = "grpc", .kind = Kind::table, .fields = kGrpcFields},
-    Type{.name = "timeouts", .kind = Kind::map, .element = &kText},
-    Type{.name = "proxy_plugins", .kind = Kind::map, .element = &kAny},
-    Type{.name = "plugins", .kind = Kind::map, .element = &kAny}};
+constexpr std::array kTopFields = {Type{.name = "root", .kind = Kind::string},
+                                   Type{.name = "oom_score", .kind = Kind::integer},
+                                   Type{.name = "disabled_plugins", .kind = Kind::array, .element = &kText},
+                                   Type{.name = "grpc", .kind = Kind::table, .fields = kGrpcFields},
+                                   Type{.name = "timeouts", .kind = Kind::map, .element = &kText},
+                                   Type{.name = "proxy_plugins", .kind = Kind::map, .element = &kAny},
+                                   Type{.name = "plugins", .kind = Kind::map, .element = &kAny}};
 constexpr Type kTop{.kind = Kind::table, .fields = kTopFields};
 
 constexpr Regime kWhole{};                                             // as 1.x
@@ -45,27 +44,18 @@ Table merged(const Regime& regime,
   return table;
 }
 
-void expect_merged(const Regime& regime,
-                   std::string_view collected,
-                   std::string_view file,
-                   std::string_view expected) {
-  EXPECT_EQ(render_toml(merged(regime, collected, file)), render_toml(parse(expected)))
-      << collected << "\n+\n"
-      << file;
+void expect_merged(const Regime& regime, std::string_view collected, std::string_view file, std::string_view expected) {
+  EXPECT_EQ(render_toml(merged(regime, collected, file)), render_toml(parse(expected))) << collected << "\n+\n" << file;
 }
 
 TEST(Merge, ReplacesTopLevelScalars) {
   for (const Regime& regime : {kWhole, kKeyed})
-    expect_merged(
-        regime, "root = '/a'\noom_score = 1", "oom_score = 2", "root = '/a'\noom_score = 2");
+    expect_merged(regime, "root = '/a'\noom_score = 1", "oom_score = 2", "root = '/a'\noom_score = 2");
 }
 
 TEST(Merge, NeverLetsAZeroScalarReplace) {
   for (const Regime& regime : {kWhole, kKeyed}) {
-    expect_merged(regime,
-                  "root = '/a'\noom_score = 7",
-                  "root = ''\noom_score = 0",
-                  "root = '/a'\noom_score = 7");
+    expect_merged(regime, "root = '/a'\noom_score = 7", "root = ''\noom_score = 0", "root = '/a'\noom_score = 7");
     expect_merged(regime,
                   "[grpc]\ngrpc_histogram = true\nuid = 3",
                   "[grpc]\ngrpc_histogram = false\nuid = 0",
@@ -75,10 +65,7 @@ TEST(Merge, NeverLetsAZeroScalarReplace) {
 
 TEST(Merge, GoesThroughStructTablesMemberByMember) {
   for (const Regime& regime : {kWhole, kKeyed})
-    expect_merged(regime,
-                  "[grpc]\naddress = '/a'\nuid = 1",
-                  "[grpc]\nuid = 2",
-                  "[grpc]\naddress = '/a'\nuid = 2");
+    expect_merged(regime, "[grpc]\naddress = '/a'\nuid = 1", "[grpc]\nuid = 2", "[grpc]\naddress = '/a'\nuid = 2");
 }
 
 TEST(Merge, AppendsListsWithRepeatsIn1x) {
@@ -86,8 +73,7 @@ TEST(Merge, AppendsListsWithRepeatsIn1x) {
                 "disabled_plugins = ['a', 'a']",
                 "disabled_plugins = ['a', 'b', 'b']",
                 "disabled_plugins = ['a', 'a', 'a', 'b', 'b']");
-  expect_merged(
-      kWhole, "disabled_plugins = ['a']", "disabled_plugins = []", "disabled_plugins = ['a']");
+  expect_merged(kWhole, "disabled_plugins = ['a']", "disabled_plugins = []", "disabled_plugins = ['a']");
 }
 
 TEST(Merge, AppendsToListsOnlyWhatIsNewIn2x) {
@@ -186,10 +172,7 @@ TEST(MergeRaw, FollowsTheTableOfTypesThatMeet) {
       {"array, array", "x = [1, 2]", "x = [3]", "x = [3]"},
       {"array, empty array", "x = [1, 2]", "x = []", "x = []"},
       {"array, scalar", "x = ['x']", "x = 5", "x = 5"},
-      {"array of tables, array of tables",
-       "x = [{n = 1}, {n = 2}]",
-       "x = [{n = 3}]",
-       "x = [{n = 3}]"},
+      {"array of tables, array of tables", "x = [{n = 1}, {n = 2}]", "x = [{n = 3}]", "x = [{n = 3}]"},
       {"scalar, table", "x = 's'", "x = {a = 1}", "x = {a = 1}"},
       {"scalar, array", "x = 's'", "x = [1]", "x = [1]"},
       {"scalar, other type", "x = 's'", "x = 1", "x = 1"},
@@ -197,10 +180,7 @@ TEST(MergeRaw, FollowsTheTableOfTypesThatMeet) {
        "i = 4\ns = 'x'\nb = true\nf = 1.5",
        "i = 0\ns = ''\nb = false\nf = 0.0",
        "i = 0\ns = ''\nb = false\nf = 0.0"},
-      {"date-time, date-time",
-       "x = 2024-02-03T04:05:06Z",
-       "x = 2025-02-03T04:05:06Z",
-       "x = 2025-02-03T04:05:06Z"},
+      {"date-time, date-time", "x = 2024-02-03T04:05:06Z", "x = 2025-02-03T04:05:06Z", "x = 2025-02-03T04:05:06Z"},
       {"keys by bytes",
        "enable_selinux = true",
        "Enable_Selinux = false",
@@ -218,21 +198,16 @@ TEST(Merge, GivesEachLeafTheOriginOfTheFileThatWon) {
   EXPECT_EQ(test::origin_at(keyed, "root"), "one.toml:1");
   EXPECT_EQ(test::origin_at(keyed, "RUNTIME.a"), "one.toml:3");
   EXPECT_EQ(test::origin_at(keyed, "RUNTIME.b"), "two.toml:2");
-  const Table whole =
-      merged(kWhole, "[grpc]\nuid = 1\naddress = '/a'", "[grpc]\nuid = 0\naddress = '/b'");
+  const Table whole = merged(kWhole, "[grpc]\nuid = 1\naddress = '/a'", "[grpc]\nuid = 0\naddress = '/b'");
   EXPECT_EQ(test::origin_at(whole, "grpc.uid"), "one.toml:2");
   EXPECT_EQ(test::origin_at(whole, "grpc.address"), "two.toml:3");
 }
 
 TEST(Merge, TellsWhatWasOverriddenAndWhatWasErasedWithItsTable) {
   std::vector<Event> events;
-  merged(kWhole,
-         "[OLD]\nsandbox_image = 'p'\n[OLD.cni]\nbin_dir = '/b'",
-         "\n[OLD]\nsandbox_image = 'q'",
-         &events);
+  merged(kWhole, "[OLD]\nsandbox_image = 'p'\n[OLD.cni]\nbin_dir = '/b'", "\n[OLD]\nsandbox_image = 'q'", &events);
   EXPECT_THAT(test::described(events),
-              ElementsAre("erased OLD.cni.bin_dir by two.toml:2",
-                          "overridden OLD.sandbox_image by two.toml:3"));
+              ElementsAre("erased OLD.cni.bin_dir by two.toml:2", "overridden OLD.sandbox_image by two.toml:3"));
   EXPECT_EQ(events[0].value.origin.to_string(), "one.toml:4");
 }
 

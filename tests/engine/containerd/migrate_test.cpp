@@ -31,17 +31,13 @@ struct Migrated {
 };
 
 /// The whole config after one run of the plugins' migrations, as `release` does them.
-Migrated migrated(std::string_view release,
-                  std::string_view config,
-                  std::string_view skipped = "skipped = []") {
+Migrated migrated(std::string_view release, std::string_view config, std::string_view skipped = "skipped = []") {
   Migrated result{.config = parse(config)};
   const auto daemon = test::daemon_of(release);
   const Transcript transcript(&result.events);
   const Table list = parse(skipped);
-  result.done = migrate_plugins(*result.config.at("plugins").table(),
-                                kOrder,
-                                *list.at("skipped").array(),
-                                {&daemon.known.regime, &transcript});
+  result.done = migrate_plugins(
+      *result.config.at("plugins").table(), kOrder, *list.at("skipped").array(), {&daemon.known.regime, &transcript});
   return result;
 }
 
@@ -87,8 +83,8 @@ TEST(ExpandShortNames, KnowsEachShortName) {
   const Transcript silent(nullptr);
   for (const auto& [old, id] : kNames) {
     const std::string quoted = quote_string(old);
-    Table config = parse("disabled_plugins = [" + quoted + "]\nrequired_plugins = [" + quoted +
-                         "]\n[plugins." + quoted + "]\na = 1");
+    Table config = parse("disabled_plugins = [" + quoted + "]\nrequired_plugins = [" + quoted + "]\n[plugins." +
+                         quoted + "]\na = 1");
     expand_short_names(config, {&regime, &silent});
     const std::string expected = quote_string(id);
     EXPECT_EQ(test::shown(config, "disabled_plugins"), "[" + expected + "]");
@@ -202,9 +198,8 @@ TEST(MigratePlugins, CopiesTheSnapshotterOnlyWhereTheOldTableHasRuntimes) {
   EXPECT_EQ(test::shown(without, "IMAGES"), "{}");
   EXPECT_EQ(test::shown(without, "RUNTIME.containerd"), "{}");
   const Table with = migrated("2.1.9", std::string(kKeys) + "[OLD.containerd.runtimes]\n").config;
-  EXPECT_EQ(
-      test::shown(with, "IMAGES"),
-      R"({ disable_snapshot_annotations = false, discard_unpacked_layers = true, snapshotter = "native" })");
+  EXPECT_EQ(test::shown(with, "IMAGES"),
+            R"({ disable_snapshot_annotations = false, discard_unpacked_layers = true, snapshotter = "native" })");
 }
 
 TEST(MigratePlugins, MovesRuntimeKeysUnderExistingNewValues) {
@@ -246,9 +241,8 @@ TEST(MigratePlugins, BlocksTheWholeOldRuntimesTableByAnExistingNewOne) {
   )");
   EXPECT_EQ(test::shown(result.config, "RUNTIME.containerd.default_runtime_name"), "\"nvidia\"");
   EXPECT_EQ(test::keys_at(result.config, "RUNTIME.containerd.runtimes"), "runc");
-  EXPECT_THAT(
-      test::described(result.events),
-      testing::Contains("erased OLD.containerd.runtimes.nvidia.runtime_type by test.toml:2"));
+  EXPECT_THAT(test::described(result.events),
+              testing::Contains("erased OLD.containerd.runtimes.nvidia.runtime_type by test.toml:2"));
 }
 
 TEST(MigratePlugins, KeepsTheSixServerKeysUnderTheOldId) {
@@ -285,8 +279,7 @@ struct Cni {
 };
 
 TEST(MigratePlugins, TurnsBinDirIntoBinDirsFrom21) {
-  constexpr std::string_view kConfig =
-      "[OLD.cni]\nbin_dir = '/my/bin'\nbin_dirs = ['/x']\nconf_dir = '/my/conf'";
+  constexpr std::string_view kConfig = "[OLD.cni]\nbin_dir = '/my/bin'\nbin_dirs = ['/x']\nconf_dir = '/my/conf'";
   for (const auto& [release, cni] :
        {Cni{"2.0.11", R"({ bin_dir = "/my/bin", bin_dirs = ["/x"], conf_dir = "/my/conf" })"},
         Cni{"2.1.0", R"({ bin_dirs = ["/my/bin"], conf_dir = "/my/conf" })"},
@@ -310,8 +303,7 @@ TEST(MigratePlugins, RenamesSandboxModeUnlessThereIsASandboxer) {
 
 TEST(MigratePlugins, FillsAnEmptyConfigPathIn220And221Only) {
   const auto path = [](std::string_view release) {
-    return test::shown(migrated(release, "[OLD.registry]\nconfig_path = ''").config,
-                       "IMAGES.registry.config_path");
+    return test::shown(migrated(release, "[OLD.registry]\nconfig_path = ''").config, "IMAGES.registry.config_path");
   };
   EXPECT_EQ(path("2.1.9"), "\"\"");
   EXPECT_EQ(path("2.2.0"), "\"/etc/containerd/certs.d:/etc/docker/certs.d\"");
@@ -329,20 +321,18 @@ TEST(MigratePlugins, WasCruderIn200And201) {
     enable_cdi = false
   )";
   const Table first = migrated("2.0.0", kConfig).config;
-  EXPECT_EQ(test::keys_at(first, "RUNTIME"),
-            "disable_tcp_service enable_selinux stream_server_port");
+  EXPECT_EQ(test::keys_at(first, "RUNTIME"), "disable_tcp_service enable_selinux stream_server_port");
   EXPECT_EQ(test::keys_at(first, "OLD"), "disable_tcp_service");
   const Table second = migrated("2.0.1", kConfig).config;
   EXPECT_EQ(test::keys_at(second, "OLD"), "disable_tcp_service stream_server_port");
-  EXPECT_EQ(test::keys_at(migrated("2.0.2", kConfig).config, "RUNTIME"),
-            "enable_cdi enable_selinux");
+  EXPECT_EQ(test::keys_at(migrated("2.0.2", kConfig).config, "RUNTIME"), "enable_cdi enable_selinux");
 }
 
 TEST(MigratePlugins, SkipsThoseOfDisabledPlugins) {
-  const Table config = migrated("2.1.9",
-                                "[OLD]\nenable_selinux = true\nsandbox_image = 'p'",
-                                "skipped = ['io.containerd.cri.v1.runtime']")
-                           .config;
+  const Table config =
+      migrated(
+          "2.1.9", "[OLD]\nenable_selinux = true\nsandbox_image = 'p'", "skipped = ['io.containerd.cri.v1.runtime']")
+          .config;
   EXPECT_EQ(test::keys_at(config, "RUNTIME"), "absent");
   EXPECT_EQ(test::shown(config, "IMAGES.pinned_images.sandbox"), "\"p\"");
 }
@@ -355,8 +345,7 @@ TEST(MigratePlugins, DoesNothingWithoutOldSections) {
 }
 
 TEST(MigratePlugins, TellsWhereEachKeyWent) {
-  EXPECT_THAT(
-      test::described(migrated("2.1.9", R"(
+  EXPECT_THAT(test::described(migrated("2.1.9", R"(
     [OLD]
     sandbox_image = "p"
     enable_selinux = true
@@ -365,17 +354,15 @@ TEST(MigratePlugins, TellsWhereEachKeyWent) {
     [OLD.containerd]
     default_runtime_name = "nvidia"
   )")
-                          .events),
-      ElementsAre(
-          "moved OLD.sandbox_image to IMAGES.pinned_images.sandbox",
-          "moved OLD.enable_selinux to RUNTIME.enable_selinux",
-          "moved OLD.cni.bin_dir to RUNTIME.cni.bin_dirs",
-          "moved OLD.containerd.default_runtime_name to RUNTIME.containerd.default_runtime_name"));
+                                  .events),
+              ElementsAre("moved OLD.sandbox_image to IMAGES.pinned_images.sandbox",
+                          "moved OLD.enable_selinux to RUNTIME.enable_selinux",
+                          "moved OLD.cni.bin_dir to RUNTIME.cni.bin_dirs",
+                          "moved OLD.containerd.default_runtime_name to RUNTIME.containerd.default_runtime_name"));
 }
 
 TEST(MigratePlugins, GivesMovedValuesTheirAuthorsOrigin) {
-  const Table config =
-      migrated("2.1.9", "[OLD]\nsandbox_image = 'p'\n[OLD.cni]\nbin_dir = '/b'").config;
+  const Table config = migrated("2.1.9", "[OLD]\nsandbox_image = 'p'\n[OLD.cni]\nbin_dir = '/b'").config;
   EXPECT_EQ(test::origin_at(config, "IMAGES.pinned_images.sandbox"), "test.toml:2");
   EXPECT_EQ(test::origin_at(config, "RUNTIME.cni.bin_dirs"), "test.toml:4");
 }
@@ -394,10 +381,7 @@ TEST(MigratePlugins, CrashesWhereContainerdAssertsTypes) {
       {"runtimes", "2.1.9", "[OLD.containerd]\nruntimes = 'x'", "test.toml:2"},
       {"one runtime", "2.1.9", "[OLD.containerd.runtimes]\nx = 'y'", "test.toml:2"},
       {"cni.bin_dir", "2.1.9", "[OLD.cni]\nbin_dir = ['/a']", "test.toml:2"},
-      {"the task section",
-       "2.1.9",
-       "[plugins]\n'io.containerd.runtime.v2.task' = 1",
-       "test.toml:2"},
+      {"the task section", "2.1.9", "[plugins]\n'io.containerd.runtime.v2.task' = 1", "test.toml:2"},
   };
   for (const Crash& crash : kCrashes) {
     const Migrated result = migrated(crash.release, crash.config);
@@ -477,11 +461,9 @@ TEST(MoveServerTables, TellsWhatMovedAndKeepsItsOrigin) {
   const Transcript transcript(&events);
   Table config = parse("\nmetrics = {address = 'm', grpc_histogram = false}");
   move_server_tables(config, {&regime, &transcript});
-  EXPECT_THAT(
-      test::described(events),
-      ElementsAre("moved metrics.address to plugins.\"io.containerd.server.v1.metrics\".address"));
-  EXPECT_EQ(test::origin_at(config, "plugins.'io.containerd.server.v1.metrics'.address"),
-            "test.toml:2");
+  EXPECT_THAT(test::described(events),
+              ElementsAre("moved metrics.address to plugins.\"io.containerd.server.v1.metrics\".address"));
+  EXPECT_EQ(test::origin_at(config, "plugins.'io.containerd.server.v1.metrics'.address"), "test.toml:2");
 }
 
 TEST(MigrateTo, TakesEachStepOnce) {
@@ -493,8 +475,7 @@ TEST(MigrateTo, TakesEachStepOnce) {
   EXPECT_EQ(test::keys_at(config, "plugins"), "io.containerd.internal.v1.opt");
   ASSERT_TRUE(migrate_to(config, 4, {&regime, &silent}));
   EXPECT_EQ(test::shown(config, "version"), "4");
-  EXPECT_EQ(test::keys_at(config, "plugins"),
-            "io.containerd.internal.v1.opt io.containerd.server.v1.debug");
+  EXPECT_EQ(test::keys_at(config, "plugins"), "io.containerd.internal.v1.opt io.containerd.server.v1.debug");
 }
 
 TEST(MigrateTo, CrashesOffItsTableOfSteps) {

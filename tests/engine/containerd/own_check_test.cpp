@@ -25,7 +25,8 @@ Daemon daemon_of(std::string_view release) {
 std::string dump_of_copy(const OwnCheck& check, std::string_view release, const MemoryFiles& files) {
   const auto staged = check.stage(files, "/run/stage");
   MemoryFiles copy;
-  for (const StagedFile& file : staged.value()) copy.add_file(file.path, file.text);
+  for (const StagedFile& file : staged.value())
+    copy.add_file(file.path, file.text);
   const LoadRequest request{.config_path = std::string("/run/stage") + kConfig, .config_given = true, .as_dump = true};
   const ContainerdEngine engine(daemon_of(release), request);
   return engine.render(engine.effective(copy, false).value());
@@ -34,13 +35,14 @@ std::string dump_of_copy(const OwnCheck& check, std::string_view release, const 
 class OwnCheckTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(OwnCheckTest, TheCopyMakesWhatTheFilesMake) {
-  const MemoryFiles files{
-      {kConfig, "# root\nimports = [\n  \"conf.d/*.toml\", # relative\n  '/opt/x.toml',\n]\nversion = 2\n"
-                "[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"p\"\n"},
-      {"/etc/containerd/conf.d/10-a.toml", "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nbin_dir = \"/b\"\n"},
-      {"/etc/containerd/conf.d/note.txt", "not read"},
-      {"/opt/x.toml", "version = 2\nimports = [\"/opt/more/*\"]\n[debug]\nlevel = \"info\"\n"},
-      {"/opt/more/y", "version = 2\n[debug]\nlevel = \"warn\"\n"}};
+  const MemoryFiles files{{kConfig,
+                           "# root\nimports = [\n  \"conf.d/*.toml\", # relative\n  '/opt/x.toml',\n]\nversion = 2\n"
+                           "[plugins.\"io.containerd.grpc.v1.cri\"]\nsandbox_image = \"p\"\n"},
+                          {"/etc/containerd/conf.d/10-a.toml",
+                           "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".cni]\nbin_dir = \"/b\"\n"},
+                          {"/etc/containerd/conf.d/note.txt", "not read"},
+                          {"/opt/x.toml", "version = 2\nimports = [\"/opt/more/*\"]\n[debug]\nlevel = \"info\"\n"},
+                          {"/opt/more/y", "version = 2\n[debug]\nlevel = \"warn\"\n"}};
   const ContainerdOwnCheck check(daemon_of(GetParam()), {});
   const auto staged = check.stage(files, "/run/stage");
   ASSERT_TRUE(staged) << staged.error().message;

@@ -21,8 +21,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-constexpr std::string_view kImporting =
-    "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n";
+constexpr std::string_view kImporting = "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n";
 constexpr std::string_view kImportingWithImage =
     "version = 2\nimports = ['/etc/containerd/conf.d/*.toml']\n[OLD]\nsandbox_image = 'a'\n";
 
@@ -43,13 +42,12 @@ std::vector<std::string> settings(const Preflight& preflight) {
 }
 
 TEST(Preflight, TakesMovedSettingsForTheSame) {
-  const Texts texts = {
-      {"config.toml",
-       "version = 2\noom_score = -999\n[grpc]\nuid = 7\n[OLD]\nsandbox_image = 'a'\n"
-       "stream_server_port = '1'\nenable_selinux = true\n[OLD.cni]\nbin_dir = '/b'\n"
-       "[OLD.registry]\nconfig_path = '/c'\n[OLD.containerd]\nsnapshotter = 'native'\n"
-       "[OLD.containerd.runtimes.runc]\nruntime_type = 'io.containerd.runc.v2'\n"
-       "sandbox_mode = 'shim'\n"}};
+  const Texts texts = {{"config.toml",
+                        "version = 2\noom_score = -999\n[grpc]\nuid = 7\n[OLD]\nsandbox_image = 'a'\n"
+                        "stream_server_port = '1'\nenable_selinux = true\n[OLD.cni]\nbin_dir = '/b'\n"
+                        "[OLD.registry]\nconfig_path = '/c'\n[OLD.containerd]\nsnapshotter = 'native'\n"
+                        "[OLD.containerd.runtimes.runc]\nruntime_type = 'io.containerd.runc.v2'\n"
+                        "sandbox_mode = 'shim'\n"}};
   for (const std::string_view to : {"2.1.9", "2.2.7", "2.3.4"}) {
     const Preflight up = compared("1.7.27", to, texts);
     EXPECT_THAT(settings(up), IsEmpty()) << to;
@@ -62,10 +60,10 @@ TEST(Preflight, TakesMovedSettingsForTheSame) {
 
 TEST(Preflight, OfOneReleaseFindsNothing) {
   for (const Schema& schema : recorded_schemas()) {
-    const Preflight same = compared(schema.release,
-                                    schema.release,
-                                    {{"config.toml", kImporting},
-                                     {"conf.d/a.toml", "version = 2\n[OLD]\nsandbox_image = 'a'"}});
+    const Preflight same =
+        compared(schema.release,
+                 schema.release,
+                 {{"config.toml", kImporting}, {"conf.d/a.toml", "version = 2\n[OLD]\nsandbox_image = 'a'"}});
     EXPECT_FALSE(same.changes()) << schema.release;
     EXPECT_THAT(same.defaults, IsEmpty()) << schema.release;
     EXPECT_EQ(same.new_keys + same.gone_keys, 0U) << schema.release;
@@ -129,18 +127,14 @@ TEST(Preflight, RevivesWhat1Erased) {
 }
 
 TEST(Preflight, FindsValuesThatHoldADefaultBack) {
-  const Preflight result =
-      compared("1.7.27", "2.1.9", {{"config.toml", "version = 2\n[OLD]\nenable_cdi = false\n"}});
+  const Preflight result = compared("1.7.27", "2.1.9", {{"config.toml", "version = 2\n[OLD]\nenable_cdi = false\n"}});
   EXPECT_THAT(settings(result), ElementsAre("held config.toml:3"));
-  EXPECT_EQ(result.settings.front().to.to_string(),
-            "plugins.\"io.containerd.cri.v1.runtime\".enable_cdi");
+  EXPECT_EQ(result.settings.front().to.to_string(), "plugins.\"io.containerd.cri.v1.runtime\".enable_cdi");
 }
 
 TEST(Preflight, FindsWhatTheMigrationDrops) {
   const Preflight result =
-      compared("1.7.27",
-               "2.2.7",
-               {{"config.toml", "version = 2\n[OLD.containerd]\nsnapshotter = 'native'\n"}});
+      compared("1.7.27", "2.2.7", {{"config.toml", "version = 2\n[OLD.containerd]\nsnapshotter = 'native'\n"}});
   EXPECT_THAT(settings(result), ElementsAre("lost config.toml:3"));
   ASSERT_EQ(result.findings.size(), 1U);
   EXPECT_EQ(result.findings.front().rule, RuleId::lost_in_migration);
@@ -150,24 +144,21 @@ TEST(Preflight, FindsKeysThatNobodyReadsAnyMore) {
   const Preflight result =
       compared("1.7.27",
                "2.2.7",
-               {{"config.toml",
-                 "version = 2\n[OLD]\nsystemd_cgroup = true\ndisable_cgroup = false\nfoo = 1\n"}});
-  EXPECT_THAT(settings(result),
-              UnorderedElementsAre("ignored config.toml:3", "ignored config.toml:5 already"));
+               {{"config.toml", "version = 2\n[OLD]\nsystemd_cgroup = true\ndisable_cgroup = false\nfoo = 1\n"}});
+  EXPECT_THAT(settings(result), UnorderedElementsAre("ignored config.toml:3", "ignored config.toml:5 already"));
 }
 
 TEST(Preflight, ComparesDurationsByTheirLength) {
-  const Preflight result = compared(
-      "1.7.27", "2.2.7", {{"config.toml", "version = 2\n[OLD]\nstream_idle_timeout = '90s'\n"}});
+  const Preflight result =
+      compared("1.7.27", "2.2.7", {{"config.toml", "version = 2\n[OLD]\nstream_idle_timeout = '90s'\n"}});
   EXPECT_THAT(settings(result), IsEmpty());
 }
 
 TEST(Preflight, ForeseesTheStockInstallersNextRun) {
-  const Texts texts = {
-      {"config.toml", kImporting},
-      {"conf.d/99-nvidia.toml",
-       "version = 2\n[OLD.containerd.runtimes.nvidia]\nruntime_type = "
-       "'io.containerd.runc.v2'\noptions = { BinaryName = '/t/nvidia-container-runtime' }\n"}};
+  const Texts texts = {{"config.toml", kImporting},
+                       {"conf.d/99-nvidia.toml",
+                        "version = 2\n[OLD.containerd.runtimes.nvidia]\nruntime_type = "
+                        "'io.containerd.runc.v2'\noptions = { BinaryName = '/t/nvidia-container-runtime' }\n"}};
   const auto foreseen = [&](std::string_view to) {
     std::vector<std::string> lines;
     for (const Finding& finding : compared("1.6.39", to, texts).findings) {

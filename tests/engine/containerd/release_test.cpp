@@ -67,16 +67,8 @@ TEST(Release, RefusesWhatIsNone) {
 }
 
 TEST(Release, OrdersByNumbersAndPutsPreReleasesFirst) {
-  constexpr std::string_view kAscending[] = {"1.5.18",
-                                             "1.6.9",
-                                             "1.6.10",
-                                             "1.7.0",
-                                             "2.0.0-rc.6",
-                                             "2.0.0",
-                                             "2.0.1",
-                                             "2.4.0-beta.0",
-                                             "2.4.0",
-                                             "10.0.0"};
+  constexpr std::string_view kAscending[] = {
+      "1.5.18", "1.6.9", "1.6.10", "1.7.0", "2.0.0-rc.6", "2.0.0", "2.0.1", "2.4.0-beta.0", "2.4.0", "10.0.0"};
   for (std::size_t i = 0; i + 1 < std::size(kAscending); ++i) {
     EXPECT_TRUE(compare(release(kAscending[i]), release(kAscending[i + 1])) < 0) << kAscending[i];
     EXPECT_TRUE(compare(release(kAscending[i + 1]), release(kAscending[i])) > 0) << kAscending[i];
@@ -84,8 +76,7 @@ TEST(Release, OrdersByNumbersAndPutsPreReleasesFirst) {
 }
 
 TEST(Release, TakesABuildersSuffixForNothing) {
-  for (const std::string_view text :
-       {"1.7.27-k3s1", "1.7.27~ds1", "1.7.27+unknown", "1.7.27-0ubuntu1"})
+  for (const std::string_view text : {"1.7.27-k3s1", "1.7.27~ds1", "1.7.27+unknown", "1.7.27-0ubuntu1"})
     EXPECT_TRUE(compare(release(text), release("1.7.27")) == 0) << text;
 }
 

@@ -41,9 +41,7 @@ const Type& follow(const Type& from, std::initializer_list<std::string_view> pat
   return *at;
 }
 
-const Type& plugin(std::string_view release,
-                   std::string_view id,
-                   std::initializer_list<std::string_view> path = {}) {
+const Type& plugin(std::string_view release, std::string_view id, std::initializer_list<std::string_view> path = {}) {
   const auto plugins = schema(release).plugins;
   const auto found = std::ranges::find(plugins, id, &PluginType::id);
   return found == plugins.end() ? kAbsent : follow(*found->type, path);
@@ -136,9 +134,8 @@ TEST_P(Cri, HasTheNriSwitchOfItsRelease) {
 
 TEST_P(Cri, KnowsTheSandboxImage) {
   const auto& facts = GetParam();
-  const auto& image = facts.section == kOldCri
-                          ? plugin(facts.release, kOldCri, {"sandbox_image"})
-                          : plugin(facts.release, kCriImages, {"pinned_images", "sandbox"});
+  const auto& image = facts.section == kOldCri ? plugin(facts.release, kOldCri, {"sandbox_image"})
+                                               : plugin(facts.release, kCriImages, {"pinned_images", "sandbox"});
   EXPECT_EQ(image.built_in, BuiltIn{facts.sandbox_image});
 }
 
@@ -202,51 +199,44 @@ CriFacts release_2(std::string_view release,
           .has_systemd_cgroup = has_systemd_cgroup};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Releases,
-    Cri,
-    ::testing::Values(release_1("1.5.18", "registry.k8s.io/pause:3.5", false),
-                      release_1("1.6.20", "registry.k8s.io/pause:3.6", false),
-                      release_1("1.7.0", "registry.k8s.io/pause:3.8", true),
-                      release_1("1.7.27", "registry.k8s.io/pause:3.8", true),
-                      release_2("2.0.6", "registry.k8s.io/pause:3.10", false, false),
-                      release_2("2.0.11", "registry.k8s.io/pause:3.10", false, true),
-                      release_2("2.1.0", "registry.k8s.io/pause:3.10", true, false),
-                      release_2("2.1.9", "registry.k8s.io/pause:3.10", true, true),
-                      release_2("2.2.7", "registry.k8s.io/pause:3.10.1", true, true),
-                      release_2("2.3.4", "registry.k8s.io/pause:3.10.2", true, true)),
-    [](const auto& test) {
-      std::string name(test.param.release);
-      std::ranges::replace(name, '.', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Releases,
+                         Cri,
+                         ::testing::Values(release_1("1.5.18", "registry.k8s.io/pause:3.5", false),
+                                           release_1("1.6.20", "registry.k8s.io/pause:3.6", false),
+                                           release_1("1.7.0", "registry.k8s.io/pause:3.8", true),
+                                           release_1("1.7.27", "registry.k8s.io/pause:3.8", true),
+                                           release_2("2.0.6", "registry.k8s.io/pause:3.10", false, false),
+                                           release_2("2.0.11", "registry.k8s.io/pause:3.10", false, true),
+                                           release_2("2.1.0", "registry.k8s.io/pause:3.10", true, false),
+                                           release_2("2.1.9", "registry.k8s.io/pause:3.10", true, true),
+                                           release_2("2.2.7", "registry.k8s.io/pause:3.10.1", true, true),
+                                           release_2("2.3.4", "registry.k8s.io/pause:3.10.2", true, true)),
+                         [](const auto& test) {
+                           std::string name(test.param.release);
+                           std::ranges::replace(name, '.', '_');
+                           return name;
+                         });
 
 TEST(Schema, KeepsTheRegistrySearchPathOf220And221Only) {
   constexpr std::string_view kSearchPath = "/etc/containerd/certs.d:/etc/docker/certs.d";
   for (const auto* release : {"2.1.9", "2.2.2", "2.3.4"}) {
-    EXPECT_EQ(plugin(release, kCriImages, {"registry", "config_path"}).built_in, BuiltIn{})
-        << release;
+    EXPECT_EQ(plugin(release, kCriImages, {"registry", "config_path"}).built_in, BuiltIn{}) << release;
   }
   for (const auto* release : {"2.2.0", "2.2.1"}) {
-    EXPECT_EQ(plugin(release, kCriImages, {"registry", "config_path"}).built_in,
-              BuiltIn{kSearchPath})
-        << release;
+    EXPECT_EQ(plugin(release, kCriImages, {"registry", "config_path"}).built_in, BuiltIn{kSearchPath}) << release;
   }
 }
 
 // ---- details of types
 
 TEST(Schema, LeavesTracingOutWhenEmptyFrom1639On) {
-  EXPECT_FALSE(
-      plugin("1.6.20", "io.containerd.internal.v1.tracing", {"sampling_ratio"}).omit_empty);
+  EXPECT_FALSE(plugin("1.6.20", "io.containerd.internal.v1.tracing", {"sampling_ratio"}).omit_empty);
   EXPECT_TRUE(plugin("1.6.39", "io.containerd.internal.v1.tracing", {"sampling_ratio"}).omit_empty);
 }
 
 TEST(Schema, TellsIntegersFromFloats) {
-  EXPECT_EQ(plugin("1.6.20", "io.containerd.internal.v1.tracing", {"sampling_ratio"}).built_in,
-            BuiltIn{1.0});
-  EXPECT_EQ(plugin("2.3.4", "io.containerd.gc.v1.scheduler", {"pause_threshold"}).built_in,
-            BuiltIn{0.02});
+  EXPECT_EQ(plugin("1.6.20", "io.containerd.internal.v1.tracing", {"sampling_ratio"}).built_in, BuiltIn{1.0});
+  EXPECT_EQ(plugin("2.3.4", "io.containerd.gc.v1.scheduler", {"pause_threshold"}).built_in, BuiltIn{0.02});
   EXPECT_EQ(plugin("2.3.4", "io.containerd.gc.v1.scheduler", {"mutation_threshold"}).built_in,
             BuiltIn{std::int64_t{100}});
 }
@@ -289,10 +279,8 @@ TEST(Schema, BuildsInTablesInLists) {
 
 TEST(Schema, FillsTheTopLevelConfigIn) {
   EXPECT_EQ(top("1.7.27", {"root"}).built_in, BuiltIn{"/var/lib/containerd"});
-  EXPECT_EQ(top("1.7.27", {"grpc", "address"}).built_in,
-            BuiltIn{"/run/containerd/containerd.sock"});
-  EXPECT_EQ(top("1.7.27", {"grpc", "max_recv_message_size"}).built_in,
-            BuiltIn{std::int64_t{16} << 20});
+  EXPECT_EQ(top("1.7.27", {"grpc", "address"}).built_in, BuiltIn{"/run/containerd/containerd.sock"});
+  EXPECT_EQ(top("1.7.27", {"grpc", "max_recv_message_size"}).built_in, BuiltIn{std::int64_t{16} << 20});
   EXPECT_EQ(top("1.7.27", {"version"}).built_in, BuiltIn{});
   // From 2.3.0 on the server's values are those of plugins; the old tables aren't printed any more.
   EXPECT_TRUE(top("2.3.0", {"grpc"}).omit_empty);
@@ -308,15 +296,13 @@ TEST(Schema, ImportsConfDFrom220On) {
 }
 
 TEST(Schema, HasTimeoutsAndStreamProcessorsAsEntries) {
-  EXPECT_EQ(top("1.7.27", {"timeouts", "io.containerd.timeout.shim.cleanup"}).built_in,
-            BuiltIn{"5s"});
+  EXPECT_EQ(top("1.7.27", {"timeouts", "io.containerd.timeout.shim.cleanup"}).built_in, BuiltIn{"5s"});
   EXPECT_EQ(top("2.1.9", {"timeouts", "io.containerd.timeout.bolt.open"}).built_in, BuiltIn{"0s"});
   EXPECT_EQ(top("1.5.18", {"timeouts"}).entries.size(), 4U);
   EXPECT_EQ(top("2.1.9", {"timeouts"}).entries.size(), 7U);
   const auto& processors = top("2.4.0-beta.0", {"stream_processors"});
   EXPECT_THAT(names(processors.entries),
-              ElementsAre("io.containerd.ocicrypt.decoder.v1.tar",
-                          "io.containerd.ocicrypt.decoder.v1.tar.gzip"));
+              ElementsAre("io.containerd.ocicrypt.decoder.v1.tar", "io.containerd.ocicrypt.decoder.v1.tar.gzip"));
   EXPECT_THAT(follow(processors.entries.front(), {"args"}).strings,
               ElementsAre("--decryption-keys-path", "/etc/containerd/ocicrypt/keys"));
 }

@@ -43,8 +43,7 @@ TEST(ParseLiteral, RefusesWhatIsNoStringOfOneLine) {
 
 TEST(Literal, IsReadBackAsWritten) {
   for (const char quote : {'"', '\''}) {
-    for (const std::string& text :
-         {"/etc/é*.toml"s, "a\"b\\c'd"s, "\x01\x7F\r\n"s, std::string(1, '\0'), ""s}) {
+    for (const std::string& text : {"/etc/é*.toml"s, "a\"b\\c'd"s, "\x01\x7F\r\n"s, std::string(1, '\0'), ""s}) {
       EXPECT_EQ(parse_literal(make_literal(text, quote)), text);
     }
   }

@@ -29,8 +29,7 @@ class CrioHost : public MemoryFiles {
   }
 };
 
-inline engine::crio::CrioEngine crio_engine(std::string_view release,
-                                            engine::crio::LoadRequest request = {}) {
+inline engine::crio::CrioEngine crio_engine(std::string_view release, engine::crio::LoadRequest request = {}) {
   return {crio_of(release), std::move(request)};
 }
 

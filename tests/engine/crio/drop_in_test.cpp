@@ -34,18 +34,13 @@ Desired nvidia(std::string drop_in = {}, std::string default_handler = {}) {
           .drop_in = std::move(drop_in)};
 }
 
-Result<std::vector<Candidate>> candidates(std::string_view release,
-                                          const MemoryFiles& host,
-                                          const Desired& desired) {
+Result<std::vector<Candidate>> candidates(std::string_view release, const MemoryFiles& host, const Desired& desired) {
   const auto engine = crio_engine(release);
   return engine.candidates(host, engine.effective(host, false).value(), desired);
 }
 
 /// What the daemon makes of the host with the n-th candidate in place.
-Result<EffectiveConfig> with(std::string_view release,
-                             const MemoryFiles& host,
-                             const Desired& desired,
-                             std::size_t n) {
+Result<EffectiveConfig> with(std::string_view release, const MemoryFiles& host, const Desired& desired, std::size_t n) {
   Overlay after(static_cast<const FileReader&>(host));
   after.apply(candidates(release, host, desired).value().at(n).files);
   return crio_engine(release).effective(after, false);
@@ -54,10 +49,8 @@ Result<EffectiveConfig> with(std::string_view release,
 TEST(CrioDropIn, CopiesTheDefaultHandlerAndKeepsItsMonitor) {
   const CrioHost host({{"10-crio.conf", kPackaged}});
   const auto config = with("1.34.11", host, nvidia(), 0);
-  EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_path"),
-            "\"/t/nvidia-container-runtime\"");
-  EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.monitor_path"),
-            "\"/usr/libexec/crio/conmon\"");
+  EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_path"), "\"/t/nvidia-container-runtime\"");
+  EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.monitor_path"), "\"/usr/libexec/crio/conmon\"");
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_type"), "\"oci\"");
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_root"), "\"/run/crun\"");
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.allowed_annotations"), "[\"x.crio.io\"]");
@@ -67,19 +60,16 @@ TEST(CrioDropIn, CopiesTheDefaultHandlerAndKeepsItsMonitor) {
 }
 
 TEST(CrioDropIn, NeverCopiesAnNvidiaOrVirtualMachineDefault) {
-  const CrioHost host(
-      {{"10",
-        "[crio.runtime]\ndefault_runtime = \"kata\"\n[crio.runtime.runtimes.kata]\n"
-        "runtime_type = \"vm\"\nruntime_path = \"/kata\"\nruntime_config_path = \"/k.toml\"\n"}});
+  const CrioHost host({{"10",
+                        "[crio.runtime]\ndefault_runtime = \"kata\"\n[crio.runtime.runtimes.kata]\n"
+                        "runtime_type = \"vm\"\nruntime_path = \"/kata\"\nruntime_config_path = \"/k.toml\"\n"}});
   const auto config = with("1.34.11", host, nvidia(), 0);
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_root"), "\"/run/crun\"");
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_config_path"), "\"\"");
-  const CrioHost stock(
-      {{"10",
-        "[crio.runtime]\ndefault_runtime = \"gpu\"\n[crio.runtime.runtimes.gpu]\n"
-        "runtime_path = \"/usr/bin/nvidia-container-runtime\"\nruntime_root = \"/gpu\"\n"}});
-  EXPECT_EQ(at(with("1.34.11", stock, nvidia(), 0), "crio.runtime.runtimes.nvidia.runtime_root"),
-            "\"/run/crun\"");
+  const CrioHost stock({{"10",
+                         "[crio.runtime]\ndefault_runtime = \"gpu\"\n[crio.runtime.runtimes.gpu]\n"
+                         "runtime_path = \"/usr/bin/nvidia-container-runtime\"\nruntime_root = \"/gpu\"\n"}});
+  EXPECT_EQ(at(with("1.34.11", stock, nvidia(), 0), "crio.runtime.runtimes.nvidia.runtime_root"), "\"/run/crun\"");
 }
 
 TEST(CrioDropIn, OffersNamesThatAreReadLater) {
@@ -92,16 +82,14 @@ TEST(CrioDropIn, OffersNamesThatAreReadLater) {
 }
 
 TEST(CrioDropIn, AFileInItsPlaceKeepsAllElseThatItSays) {
-  const CrioHost host(
-      {{"99-nvidia.conf",
-        "[Crio.Runtime]\npids_limit = 7\n[Crio.Runtime.runtimes.nvidia]\nruntime_path = \"/old\"\n"
-        "monitor_path = \"/old\"\n"}});
+  const CrioHost host({{"99-nvidia.conf",
+                        "[Crio.Runtime]\npids_limit = 7\n[Crio.Runtime.runtimes.nvidia]\nruntime_path = \"/old\"\n"
+                        "monitor_path = \"/old\"\n"}});
   const auto made = candidates("1.34.11", host, nvidia()).value();
   EXPECT_TRUE(made.front().files.front().before.has_value());
   const auto config = with("1.34.11", host, nvidia(), 0);
   EXPECT_EQ(at(config, "crio.runtime.pids_limit"), "7");
-  EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_path"),
-            "\"/t/nvidia-container-runtime\"");
+  EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_path"), "\"/t/nvidia-container-runtime\"");
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.monitor_path"), "absent");
 }
 
@@ -118,8 +106,7 @@ TEST(CrioDropIn, ASecondFileBringsRuncBackWhereADefaultForgetsIt) {
 }
 
 TEST(CrioDropIn, OutsideTheFolderADecisionIsNeeded) {
-  const auto elsewhere =
-      candidates("1.34.11", CrioHost({}), nvidia("/etc/crio/conf.d/99-nvidia.toml"));
+  const auto elsewhere = candidates("1.34.11", CrioHost({}), nvidia("/etc/crio/conf.d/99-nvidia.toml"));
   ASSERT_FALSE(elsewhere);
   EXPECT_EQ(elsewhere.error().code, ErrorCode::needs_decision);
   const auto in_a_file = candidates("1.34.11", CrioHost({{"/etc/crio/crio.conf.d", ""}}), nvidia());
@@ -129,8 +116,7 @@ TEST(CrioDropIn, OutsideTheFolderADecisionIsNeeded) {
 
 TEST(CrioUndo, LeavesWhatOthersAddedToOurFile) {
   const auto engine = crio_engine("1.34.11");
-  const std::string ours =
-      candidates("1.34.11", CrioHost({}), nvidia()).value().front().files.front().after.value();
+  const std::string ours = candidates("1.34.11", CrioHost({}), nvidia()).value().front().files.front().after.value();
   const FileChange change{.path = "/f", .after = ours};
   EXPECT_EQ(engine.undo(change, ours).value(), std::nullopt);
   const auto left = engine.undo(change, ours + "[crio.image]\npause_image = \"p\"\n");

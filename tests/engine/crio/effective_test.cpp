@@ -64,8 +64,7 @@ TEST(Load, LinksToFilesAreReadAndAllOthersStopTheDaemon) {
 }
 
 TEST(Load, TheFolderItselfMayBeAFileButNoLink) {
-  EXPECT_EQ(handlers_of("1.34.11", CrioHost({{"/etc/crio/crio.conf.d", std::string(kNvidia)}})),
-            "crun* nvidia");
+  EXPECT_EQ(handlers_of("1.34.11", CrioHost({{"/etc/crio/crio.conf.d", std::string(kNvidia)}})), "crun* nvidia");
   CrioHost host({{"/etc/crio/real.d/1", ""}});
   host.add_link("/etc/crio/crio.conf.d", "real.d");
   EXPECT_EQ(handlers_of("1.34.11", host), "refused at /etc/crio/crio.conf.d");
@@ -88,49 +87,23 @@ TEST(Decode, KnownKeysAreStrictlyTypedAndOthersAreFree) {
   };
   for (const Case& c : std::vector<Case>{
            {"1.34.11", "[CRIO.Runtime]\nPids_Limit = 5\n", "crio.runtime.pids_limit", "5"},
-           {"1.34.11",
-            "[crio.runtime]\n\"pid\xc5\xbf_limit\" = 5\n",
-            "crio.runtime.pids_limit",
-            "5"},
-           {"1.34.11",
-            "[crio.runtime]\npids-limit = 5\nPidsLimit = 6\n",
-            "crio.runtime.pids_limit",
-            "-1"},
-           {"1.34.11",
-            "[crio.runtime]\npids_limit = \"5\"\n",
-            "x",
-            "refused at /etc/crio/crio.conf.d/1:2"},
-           {"1.34.11",
-            "[crio.runtime]\nhooks_dir = [\"/a\", 1]\n",
-            "x",
-            "refused at /etc/crio/crio.conf.d/1:2"},
+           {"1.34.11", "[crio.runtime]\n\"pid\xc5\xbf_limit\" = 5\n", "crio.runtime.pids_limit", "5"},
+           {"1.34.11", "[crio.runtime]\npids-limit = 5\nPidsLimit = 6\n", "crio.runtime.pids_limit", "-1"},
+           {"1.34.11", "[crio.runtime]\npids_limit = \"5\"\n", "x", "refused at /etc/crio/crio.conf.d/1:2"},
+           {"1.34.11", "[crio.runtime]\nhooks_dir = [\"/a\", 1]\n", "x", "refused at /etc/crio/crio.conf.d/1:2"},
            {"1.28.11", "[crio.runtime]\ntimezone = 1\n", "crio.runtime.timezone", "absent"},
-           {"1.30.14",
-            "[crio.runtime]\ntimezone = 1\n",
-            "x",
-            "refused at /etc/crio/crio.conf.d/1:2"},
-           {"1.30.14",
-            "[crio.image]\npull_progress_timeout = 10\n",
-            "crio.image.pull_progress_timeout",
-            "\"10ns\""},
-           {"1.30.14",
-            "[crio.image]\npull_progress_timeout = \"10\"\n",
-            "x",
-            "refused at /etc/crio/crio.conf.d/1:2"},
+           {"1.30.14", "[crio.runtime]\ntimezone = 1\n", "x", "refused at /etc/crio/crio.conf.d/1:2"},
+           {"1.30.14", "[crio.image]\npull_progress_timeout = 10\n", "crio.image.pull_progress_timeout", "\"10ns\""},
+           {"1.30.14", "[crio.image]\npull_progress_timeout = \"10\"\n", "x", "refused at /etc/crio/crio.conf.d/1:2"},
            {"1.24.6", "[crio]\nnri = 5\n", "crio.nri", "absent"},
            {"1.28.11", "[crio]\nnri = 5\n", "x", "refused at /etc/crio/crio.conf.d/1:2"},
            {"1.34.11",
             "[crio.runtime]\nruntimes = \"x\"\n",
             "crio.runtime.runtimes.crun.runtime_root",
             "\"/run/crun\""},
-           {"1.34.11",
-            "[crio.runtime.runtimes]\nnvidia = \"x\"\n",
-            "x",
-            "refused at /etc/crio/crio.conf.d/1:2"}}) {
+           {"1.34.11", "[crio.runtime.runtimes]\nnvidia = \"x\"\n", "x", "refused at /etc/crio/crio.conf.d/1:2"}}) {
     const CrioHost host({{"1", std::string(c.text)}});
-    EXPECT_EQ(at(crio_engine(c.release).effective(host, false), c.key), c.expected)
-        << c.release << '\n'
-        << c.text;
+    EXPECT_EQ(at(crio_engine(c.release).effective(host, false), c.key), c.expected) << c.release << '\n' << c.text;
   }
 }
 
@@ -143,10 +116,8 @@ TEST(Decode, SaysWhereTwoSpellingsOfAKeyCompete) {
 }
 
 TEST(Merge, AHandlerThatIsNamedAgainStartsFromNothing) {
-  const CrioHost host(
-      {{"10",
-        std::string(kNvidia) + "monitor_path = \"/c\"\nallowed_annotations = [\"x.crio.io\"]\n"},
-       {"20", "[crio.runtime.runtimes.nvidia]\nruntime_path = \"/other\"\n"}});
+  const CrioHost host({{"10", std::string(kNvidia) + "monitor_path = \"/c\"\nallowed_annotations = [\"x.crio.io\"]\n"},
+                       {"20", "[crio.runtime.runtimes.nvidia]\nruntime_path = \"/other\"\n"}});
   const auto config = crio_engine("1.34.11").effective(host, true);
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.monitor_path"), "absent");
   EXPECT_EQ(at(config, "crio.runtime.runtimes.nvidia.runtime_path"), "\"/other\"");
@@ -154,14 +125,11 @@ TEST(Merge, AHandlerThatIsNamedAgainStartsFromNothing) {
   std::vector<std::string> erased;
   for (const Event& event : config->events) {
     if (event.kind == Event::Kind::erased && !event.value.origin.built_in())
-      erased.push_back(event.key.parts.back() + " of " + event.to.to_string() + " by " +
-                       event.by.to_string());
+      erased.push_back(event.key.parts.back() + " of " + event.to.to_string() + " by " + event.by.to_string());
   }
-  EXPECT_THAT(
-      erased,
-      ElementsAre(
-          "allowed_annotations of crio.runtime.runtimes.nvidia by /etc/crio/crio.conf.d/20:1",
-          "monitor_path of crio.runtime.runtimes.nvidia by /etc/crio/crio.conf.d/20:1"));
+  EXPECT_THAT(erased,
+              ElementsAre("allowed_annotations of crio.runtime.runtimes.nvidia by /etc/crio/crio.conf.d/20:1",
+                          "monitor_path of crio.runtime.runtimes.nvidia by /etc/crio/crio.conf.d/20:1"));
 }
 
 TEST(Merge, ListsAreReplacedAndStorageOptionsAddUp) {
@@ -178,15 +146,13 @@ TEST(Merge, ListsAreReplacedAndStorageOptionsAddUp) {
 }
 
 TEST(Merge, UpTo125NamingADefaultForgetsRunc) {
-  const CrioHost host(
-      {{"50", "[crio.runtime]\ndefault_runtime = \"nvidia\"\n" + std::string(kNvidia)}});
+  const CrioHost host({{"50", "[crio.runtime]\ndefault_runtime = \"nvidia\"\n" + std::string(kNvidia)}});
   EXPECT_EQ(handlers_of("1.24.6", host), "nvidia*");
   EXPECT_EQ(handlers_of("1.25.0", host), "nvidia*");
   EXPECT_EQ(handlers_of("1.25.1", host), "nvidia* runc");
   EXPECT_EQ(handlers_of("1.30.14", host), "nvidia* runc");
   EXPECT_EQ(handlers_of("1.31.13", host), "crun nvidia*");
-  const CrioHost spelled(
-      {{"50", "[crio.runtime]\nDefault_Runtime = \"nvidia\"\n" + std::string(kNvidia)}});
+  const CrioHost spelled({{"50", "[crio.runtime]\nDefault_Runtime = \"nvidia\"\n" + std::string(kNvidia)}});
   EXPECT_EQ(handlers_of("1.24.6", spelled), "nvidia* runc");
 }
 
@@ -197,10 +163,9 @@ TEST(Merge, AnEmptyDefaultIsTheBuiltInOne) {
 }
 
 TEST(Handlers, OneThatInheritsStartsTheDefaultsBinary) {
-  const CrioHost host(
-      {{"50",
-        std::string(kNvidia) + "inherit_default_runtime = true\n"
-                               "[crio.runtime.runtimes.crun]\nruntime_path = \"/c\"\n"}});
+  const CrioHost host({{"50",
+                        std::string(kNvidia) + "inherit_default_runtime = true\n"
+                                               "[crio.runtime.runtimes.crun]\nruntime_path = \"/c\"\n"}});
   const auto engine = crio_engine("1.34.11");
   const auto config = engine.effective(host, false);
   EXPECT_EQ(engine.handlers(*config).back().binary, "/c");

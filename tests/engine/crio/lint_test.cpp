@@ -20,17 +20,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<Finding> lint_of(std::string_view release,
-                             const MemoryFiles& host,
-                             const FileModes& modes = {}) {
+std::vector<Finding> lint_of(std::string_view release, const MemoryFiles& host, const FileModes& modes = {}) {
   const auto engine = crio_engine(release);
   return engine.lint(host, engine.effective(host, true), modes);
 }
 
 /// "CTK025 warning 20:1" each.
-std::vector<std::string> found(std::string_view release,
-                               const MemoryFiles& host,
-                               const FileModes& modes = {}) {
+std::vector<std::string> found(std::string_view release, const MemoryFiles& host, const FileModes& modes = {}) {
   std::vector<std::string> lines;
   for (const Finding& finding : lint_of(release, host, modes)) {
     const std::string place = finding.origin.to_string();
@@ -49,9 +45,8 @@ TEST(CrioLint, HasNothingToSayAboutSoundFiles) {
 }
 
 TEST(CrioLint, ForeseesTheMissingMonitorFromTheOtherHandlers) {
-  CrioHost host(
-      {{"10", "[crio.runtime.runtimes.crun]\nruntime_path = \"/c\"\nmonitor_path = \"/m\"\n"},
-       {"99", "[crio.runtime.runtimes.nvidia]\nruntime_path = \"/n\"\nruntime_type = \"oci\"\n"}});
+  CrioHost host({{"10", "[crio.runtime.runtimes.crun]\nruntime_path = \"/c\"\nmonitor_path = \"/m\"\n"},
+                 {"99", "[crio.runtime.runtimes.nvidia]\nruntime_path = \"/n\"\nruntime_type = \"oci\"\n"}});
   EXPECT_THAT(found("1.34.11", host), ElementsAre("CTK026 warning 99:1"));
   for (const std::string program : {"/usr/bin/true", "/c", "/m", "/n"})
     host.add_file(program, "");
@@ -61,10 +56,10 @@ TEST(CrioLint, ForeseesTheMissingMonitorFromTheOtherHandlers) {
 }
 
 TEST(CrioLint, NamesWhatAHandlerThatIsNamedAgainLost) {
-  const auto findings = lint_of(
-      "1.34.11",
-      CrioHost({{"10", "[crio.runtime.runtimes.n]\nruntime_path = \"/a\"\nruntime_root = \"/r\"\n"},
-                {"20", "[crio.runtime.runtimes.n]\nruntime_path = \"/b\"\n"}}));
+  const auto findings =
+      lint_of("1.34.11",
+              CrioHost({{"10", "[crio.runtime.runtimes.n]\nruntime_path = \"/a\"\nruntime_root = \"/r\"\n"},
+                        {"20", "[crio.runtime.runtimes.n]\nruntime_path = \"/b\"\n"}}));
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings.front().rule, RuleId::handler_replaced);
   EXPECT_THAT(findings.front().message, HasSubstr("runtime_root (/etc/crio/crio.conf.d/10:3)"));
@@ -72,13 +67,11 @@ TEST(CrioLint, NamesWhatAHandlerThatIsNamedAgainLost) {
 
 TEST(CrioLint, ARefusalIsAFindingWhereItIs) {
   EXPECT_THAT(found("1.34.11", CrioHost({{"50", "[crio\n"}})), ElementsAre("CTK020 error 50:1"));
-  EXPECT_THAT(found("1.34.11", CrioHost({{"README.md", "words\n"}})),
-              ElementsAre("CTK013 error README.md:1"));
+  EXPECT_THAT(found("1.34.11", CrioHost({{"README.md", "words\n"}})), ElementsAre("CTK013 error README.md:1"));
 }
 
 TEST(CrioLint, KnowsKeysOfOtherReleases) {
-  const auto findings =
-      lint_of("1.28.11", CrioHost({{"1", "[crio.runtime]\ntimezone = \"x\"\ntimezoen = \"x\"\n"}}));
+  const auto findings = lint_of("1.28.11", CrioHost({{"1", "[crio.runtime]\ntimezone = \"x\"\ntimezoen = \"x\"\n"}}));
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_THAT(findings[0].hint, HasSubstr("1.30.14"));
   EXPECT_THAT(findings[1].hint, HasSubstr("spelling"));
@@ -117,8 +110,7 @@ TEST(CrioPreflight, ComparesByMeaning) {
 
 TEST(CrioPreflight, SeesARefusalThere) {
   const auto engine = crio_engine("1.28.11");
-  const auto preflight =
-      engine.preflight(CrioHost({{"1", "[crio.runtime]\ntimezone = 1\n"}}), "1.34.11");
+  const auto preflight = engine.preflight(CrioHost({{"1", "[crio.runtime]\ntimezone = 1\n"}}), "1.34.11");
   ASSERT_TRUE(preflight);
   EXPECT_TRUE(preflight->refused);
   EXPECT_FALSE(preflight->refused_today);

@@ -27,8 +27,8 @@ std::vector<std::string> found(std::string_view release, const MemoryFiles& host
   const auto config = effective(known, {}, host, false);
   std::vector<std::string> problems;
   for (const StartProblem& problem : start_problems(known, config.value(), host))
-    problems.push_back((problem.fatal ? "fatal " : "") + std::string(rule_of(problem.rule).name) +
-                       " " + problem.handler);
+    problems.push_back((problem.fatal ? "fatal " : "") + std::string(rule_of(problem.rule).name) + " " +
+                       problem.handler);
   return problems;
 }
 
@@ -38,23 +38,18 @@ TEST(StartProblems, AreFewInATreeWithoutPrograms) {
               ElementsAre("fatal daemon-refuses x"));
   EXPECT_THAT(found("1.34.11", CrioHost({{"1", "[crio.runtime]\nlog_level = \"loud\"\n"}})),
               ElementsAre("fatal daemon-refuses "));
-  EXPECT_THAT(
-      found("1.34.11",
-            CrioHost({{"1", std::string(kNvidia) + "runtime_type = \"io.containerd.runc.v2\"\n"}})),
-      ElementsAre("handler-dropped nvidia"));
+  EXPECT_THAT(found("1.34.11", CrioHost({{"1", std::string(kNvidia) + "runtime_type = \"io.containerd.runc.v2\"\n"}})),
+              ElementsAre("handler-dropped nvidia"));
 }
 
 TEST(StartProblems, AMonitorIsNeededByEachHandlerThatStays) {
-  CrioHost host(
-      {{"1", std::string(kNvidia)}, {"/usr/bin/crun", ""}, {"/usr/bin/true", ""}, {"/nv", ""}});
-  EXPECT_THAT(found("1.34.11", host),
-              ElementsAre("fatal no-monitor crun", "fatal no-monitor nvidia"));
+  CrioHost host({{"1", std::string(kNvidia)}, {"/usr/bin/crun", ""}, {"/usr/bin/true", ""}, {"/nv", ""}});
+  EXPECT_THAT(found("1.34.11", host), ElementsAre("fatal no-monitor crun", "fatal no-monitor nvidia"));
   host.add_file("/usr/local/bin/conmon", "");
   EXPECT_THAT(found("1.34.11", host), IsEmpty());
   host.add_file(test::kDropIns + "2", std::string(kNvidia) + "monitor_path = \"/gone\"\n");
   EXPECT_THAT(found("1.34.11", host), ElementsAre("fatal no-monitor nvidia"));
-  host.add_file(test::kDropIns + "3",
-                std::string(kNvidia) + "runtime_type = \"vm\"\nmonitor_path = \"/gone\"\n");
+  host.add_file(test::kDropIns + "3", std::string(kNvidia) + "runtime_type = \"vm\"\nmonitor_path = \"/gone\"\n");
   EXPECT_THAT(found("1.34.11", host), IsEmpty());
 }
 
@@ -67,17 +62,15 @@ TEST(StartProblems, AMissingProgramStopsTheDaemonOnlyForTheDefault) {
 
 TEST(StartProblems, CgroupsOfMonitorsFitTheManager) {
   const auto with = [](const std::string& manager, const std::string& cgroup) {
-    return CrioHost(
-        {{"1",
-          "[crio.runtime]\ncgroup_manager = \"" + manager +
-              "\"\n[crio.runtime.runtimes.crun]\nmonitor_cgroup = \"" + cgroup + "\"\n"}});
+    return CrioHost({{"1",
+                      "[crio.runtime]\ncgroup_manager = \"" + manager +
+                          "\"\n[crio.runtime.runtimes.crun]\nmonitor_cgroup = \"" + cgroup + "\"\n"}});
   };
   EXPECT_THAT(found("1.34.11", with("systemd", "pod")), IsEmpty());
   EXPECT_THAT(found("1.34.11", with("systemd", "x.slice")), IsEmpty());
   EXPECT_THAT(found("1.34.11", with("systemd", "/foo")), ElementsAre("fatal monitor-cgroup crun"));
   EXPECT_THAT(found("1.34.11", with("cgroupfs", "system.slice")), IsEmpty());
-  EXPECT_THAT(found("1.32.13", with("cgroupfs", "system.slice")),
-              ElementsAre("fatal monitor-cgroup crun"));
+  EXPECT_THAT(found("1.32.13", with("cgroupfs", "system.slice")), ElementsAre("fatal monitor-cgroup crun"));
   EXPECT_THAT(found("1.32.13", with("cgroupfs", "pod")), IsEmpty());
 }
 
