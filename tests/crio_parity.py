@@ -31,8 +31,14 @@ def lines(name):
 def trees():
     """(name, case to lay, [(releases, loads, default runtime or None, handlers, changed keys)])"""
     for case in lines("cases.jsonl"):
-        if case.get("args") or case.get("env"):
-            continue  # the daemon's own command line is not in the tree
+        started = [f'{name}="{value}"' for name, value in (case.get("env") or {}).items()]
+        if case.get("args"):
+            # Quoted, since systemd splits the variable at white space.
+            words = " ".join(word or "''" for word in case["args"])
+            started.append(f'CRIO_CONFIG_OPTIONS="{words}"')
+        if started:
+            # The packaged unit's own file is how a daemon gets them.
+            case = {**case, "files": {**case["files"], "/etc/sysconfig/crio": "\n".join(started) + "\n"}}
         results = [(group["versions"], not group["result"]["load_rc"], group["result"].get("default_runtime"),
                     group["result"].get("handlers", {}), group["result"].get("changed", {})) for group in case["expected"]]
         yield case["id"], {"dirs": ["/etc/crio"], **case}, results

@@ -1,5 +1,7 @@
 #include "cdi/spec_faults.h"
 
+#include <set>
+#include <string>
 #include <utility>
 
 #include "cdi/path.h"
@@ -56,6 +58,49 @@ std::vector<SpecFault> find_spec_faults(const SpecFolders& folders, std::span<co
   }
   for (const Staleness& row : rows) {
     if (row.stale()) faults.push_back(stale_fault(row));
+  }
+  return faults;
+}
+
+std::vector<SpecFault> find_shadowed_specs(const SpecFolders& folders) {
+  std::vector<SpecFault> faults;
+  for (const LoadedSpec& low : folders.specs) {
+    if (!low.spec.kind.starts_with("management.nvidia.com/")) continue;
+    for (const LoadedSpec& high : folders.specs) {
+      if (high.priority <= low.priority || high.spec.kind != low.spec.kind) continue;
+      faults.push_back({.kind = FaultKind::shadowed,
+                        .file = low.file,
+                        .message = "'" + high.file + "' is of kind '" + low.spec.kind + "' too, and its folder wins",
+                        .hint = "keep one of them: whoever mends this one changes nothing"});
+      break;
+    }
+  }
+  return faults;
+}
+
+std::vector<SpecFault> find_missing_hooks(const SpecFolders& folders, const Tree& host) {
+  constexpr unsigned kExecutable = 0111;
+  std::vector<SpecFault> faults;
+  for (const LoadedSpec& loaded : folders.specs) {
+    std::set<std::string> told;
+    const auto look_at = [&](const ContainerEdits& edits) {
+      for (const Hook& hook : edits.hooks) {
+        if (hook.path.empty() || !told.insert(hook.path).second) continue;
+        const auto status = host.follow(hook.path);
+        const bool missing = !status && status.error().code == engine::ErrorCode::not_found;
+        if (!missing && !(status && (status->kind != FileKind::file || (status->mode & kExecutable) == 0))) continue;
+        faults.push_back({.kind = FaultKind::missing_hook,
+                          .file = loaded.file,
+                          .line = hook.line,
+                          .message = "its hook '" + hook.path + "' " +
+                                     (missing ? "is not there" : "cannot be executed") +
+                                     ": no container starts with this spec",
+                          .hint = "install the program, or write the spec anew with the path it has"});
+      }
+    };
+    look_at(loaded.spec.edits);
+    for (const Device& device : loaded.spec.devices)
+      look_at(device.edits);
   }
   return faults;
 }

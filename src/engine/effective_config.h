@@ -34,6 +34,7 @@ struct EffectiveConfig {
   std::vector<Event> events = {};  ///< in the order they happened; empty unless they were asked for
   std::vector<Layer> layers = {};  ///< every file loaded, in merge order
   Diagnostics diagnostics = {};
+  std::vector<std::string> left_out = {};  ///< handlers that the files define and the daemon drops when it starts
   std::vector<std::string> not_serving =
       {};  ///< why Kubernetes would find no runtime there although the daemon starts; empty: it serves
 };

@@ -46,6 +46,12 @@ enum class RuleId {
   handler_dropped,
   inherits_default,
   monitor_cgroup,
+  cdi_deadly_spec,
+  cdi_refused_spec,
+  cdi_device_twice,
+  cdi_stale_spec,
+  cdi_management_twice,
+  cdi_missing_hook,
 };
 
 /// What is said about a rule everywhere it shows up.

@@ -12,9 +12,10 @@
 #include "cdi/path.h"
 #include "cdi/spec_folders.h"
 #include "cdi/spec_io.h"
-#include "cdi/staleness.h"
 #include "engine/release.h"
+#include "installer/daemon_kind.h"
 #include "installer/report_cdi.h"
+#include "installer/spec_state.h"
 
 namespace ctkit::installer {
 
@@ -50,7 +51,7 @@ Result<cdi::Level> find_level(const CdiRequest& request, const HostRoot& root, c
   }
   const auto release = engine::Release::parse(*named);
   if (!release) return std::unexpected(release.error());
-  const auto level = cdi::level_of_containerd(release->major, release->minor, release->patch);
+  const auto level = kind_of(*named).cdi_level(release->major, release->minor, release->patch);
   if (!level) {
     return std::unexpected(
         Error{.code = ErrorCode::unknown_release,
@@ -75,13 +76,7 @@ Result<CdiOutcome> list(const CdiRequest& request,
                         const engine::FileReader& files,
                         const cdi::Tree& tree) {
   const cdi::SpecFolders folders = cdi::read_spec_folders(tree, spec_folders(request), level);
-  const std::string module = cdi::parse_module_version(read_line(files, kModuleVersion));
-  std::vector<cdi::Staleness> rows;
-  // The libraries are wherever the spec says; which version the host's own root has is told
-  // besides.
-  const std::string libraries = cdi::find_library_version(tree);
-  for (const cdi::LoadedSpec& spec : folders.specs)
-    rows.push_back(cdi::judge(spec, tree, libraries, module));
+  const std::vector<cdi::Staleness> rows = judge_specs(folders, tree, files);
   return CdiOutcome{
       .text = request.json ? report_cdi_list_json(folders, rows, level) : report_cdi_list_text(folders, rows, level),
       .problems = !folders.problems.empty() || folders.crash != cdi::Crash::none};

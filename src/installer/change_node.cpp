@@ -11,6 +11,7 @@
 #include "installer/cri_message.h"
 #include "installer/daemon_build.h"
 #include "installer/dead_man.h"
+#include "installer/loaded_config.h"
 #include "installer/loaded_files.h"
 #include "installer/own_program.h"
 #include "installer/redact.h"
@@ -54,6 +55,14 @@ Result<std::optional<LoadedState>> loaded_now(LiveNode& node) {
 
 Result<void> check_binaries(const Request& request, const FileSystem& files) {
   constexpr unsigned kExecutable = 0111;
+  for (const std::string& program : request.programs) {
+    const auto mode = files.mode_of(program);
+    if (mode && (*mode & kExecutable) != 0) continue;
+    return std::unexpected(decision_needed(
+        "every container would start '" + program + "', which " + (mode ? "is not executable" : "is not on this node"),
+        program,
+        "install it first, or name its folder with --toolkit-folder"));
+  }
   for (const engine::DesiredHandler& handler : request.desired.handlers) {
     const auto mode = files.mode_of(handler.binary);
     if (mode && (*mode & kExecutable) != 0) continue;
@@ -147,6 +156,12 @@ std::vector<std::string> not_loaded(const engine::Desired& desired, const std::o
     if (!there || there->binary_name != handler.binary) names.push_back(handler.name);
   }
   return names;
+}
+
+/// What the journal has kept of it, as it came.
+Result<LoadedState> read_loaded(const std::string& text) {
+  if (text.starts_with('{')) return make_loaded_state({.info = {{"config", text}}});
+  return with_whole_config({}, text);
 }
 
 struct Recovered {
@@ -474,7 +489,7 @@ Result<Outcome> roll_back_node(const Request& request, Host& host) {
   }
   Written written{.unit = last->unit};
   if (!last->loaded.empty()) {
-    auto loaded = make_loaded_state({.info = {{"config", last->loaded}}});
+    auto loaded = read_loaded(last->loaded);
     if (loaded) written.before = *std::move(loaded);
   }
   const bool restart = host.live && request.restart != RestartMode::none;

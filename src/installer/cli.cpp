@@ -19,6 +19,7 @@ struct Words {
   std::string on_conflict = "restore";
   std::string restart = "auto";
   std::string trust = "neither";
+  std::string config_mode = "config";
   bool set_as_default = false;
   std::string toolkit_folder = kToolkitFolder;
 };
@@ -58,6 +59,21 @@ void add_change_options(CLI::App& verb, Request& request, Words& words) {
   verb.add_option("--drop-in", request.desired.drop_in, "Our file, seen from the host root")->envname("CTKIT_DROP_IN");
   verb.add_option("--toolkit-folder", words.toolkit_folder, "Where the NVIDIA runtime binaries are on the host")
       ->envname("CTKIT_TOOLKIT_FOLDER")
+      ->capture_default_str();
+}
+
+void add_hook_options(CLI::App& verb, Request& request, Words& words) {
+  verb.add_option("--crio-config-mode",
+                  words.config_mode,
+                  "On CRI-O: config puts handlers into its configuration, hook NVIDIA's OCI hook into its hooks folder")
+      ->envname("CRIO_CONFIG_MODE")
+      ->check(CLI::IsMember({"config", "hook"}))
+      ->capture_default_str();
+  verb.add_option(
+          "--hooks-dir", request.hooks_folder, "Where the OCI hook goes (default: one that CRI-O's hooks_dir names)")
+      ->envname("CRIO_HOOKS_DIR");
+  verb.add_option("--hook-filename", request.hook_name, "The OCI hook's name")
+      ->envname("CRIO_HOOK_FILENAME")
       ->capture_default_str();
 }
 
@@ -160,6 +176,12 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
     request.desired.handlers = usual_handlers(words.toolkit_folder);
   }
   request.toolkit_folder = words.toolkit_folder;
+  request.hook_mode = words.config_mode == "hook";
+  if (request.hook_name.empty() || request.hook_name.contains('/') || !request.hook_name.ends_with(".json")) {
+    return Printed{.text = "ctkit: --hook-filename wants a name that ends in .json, as CRI-O does, not '" +
+                           request.hook_name + "'\n",
+                   .mistake = true};
+  }
   request.restart = words.restart == "always" ? RestartMode::always
                     : words.restart == "none" ? RestartMode::none
                                               : RestartMode::automatic;
@@ -216,6 +238,9 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
       add_live_options(*verb.app, request, words);
     }
     if (verb.verb == Verb::plan || verb.verb == Verb::apply) add_change_options(*verb.app, request, words);
+    if (verb.verb == Verb::plan || verb.verb == Verb::apply || verb.verb == Verb::uninstall) {
+      add_hook_options(*verb.app, request, words);
+    }
     std::vector<std::string> formats = {verb.verb == Verb::effective ? "toml" : "table", "json"};
     if (verb.verb == Verb::lint) formats.emplace_back("sarif");
     add_format(*verb.app, verb.output, formats);

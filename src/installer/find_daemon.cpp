@@ -1,12 +1,12 @@
 #include "installer/find_daemon.h"
 
-#include <array>
 #include <chrono>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "installer/daemon_build.h"
+#include "installer/daemon_kind.h"
 #include "installer/own_program.h"
 
 namespace ctkit::installer {
@@ -17,12 +17,6 @@ using engine::Error;
 using engine::ErrorCode;
 using engine::Result;
 using namespace std::literals;
-
-/// containerd's own, and those of the distributions that bring their containerd along: k3s and RKE2, k0s, MicroK8s.
-constexpr std::array kSockets = {"/run/containerd/containerd.sock"sv,
-                                 "/run/k3s/containerd/containerd.sock"sv,
-                                 "/run/k0s/containerd.sock"sv,
-                                 "/var/snap/microk8s/common/run/containerd.sock"sv};
 
 constexpr auto kPatience = 5s;
 
@@ -39,10 +33,20 @@ bool is_node(const FileSystem& files) {
   return files.exists("/run/systemd/private") || files.exists("/run/dbus/system_bus_socket");
 }
 
+/// Of the daemon that is asked for, else of all.
+std::vector<std::string_view> usual_sockets(const Request& request) {
+  std::vector<std::string_view> sockets;
+  for (const DaemonKind& kind : daemon_kinds()) {
+    if (request.engine.empty() || request.engine == kind.engine)
+      sockets.insert(sockets.end(), kind.sockets.begin(), kind.sockets.end());
+  }
+  return sockets;
+}
+
 std::vector<std::string> candidates(const Request& request, const FileSystem& files) {
   if (!request.socket.empty()) return {request.socket};
   std::vector<std::string> sockets;
-  for (const std::string_view socket : kSockets) {
+  for (const std::string_view socket : usual_sockets(request)) {
     if (files.exists(socket)) sockets.emplace_back(socket);
   }
   return sockets;
@@ -112,15 +116,15 @@ std::optional<FoundDaemon> find_now(const Request& request, const std::string& s
 }
 
 /// A node whose daemon is down, or not there.
-std::optional<FoundDaemon> nobody(const Search& search) {
+std::optional<FoundDaemon> nobody(const Request& request, const Search& search) {
   if (!is_node(search.files)) return std::nullopt;
-  const std::string socket(kSockets.front());
-  FoundDaemon found{
-      .socket = socket,
-      .daemon = std::unexpected(Error{.code = ErrorCode::unreachable,
-                                      .message = "no containerd is running here: none of the usual sockets is there",
-                                      .where = socket,
-                                      .hint = "give it as --socket; --restart none writes the files all the same"})};
+  const std::string socket(usual_sockets(request).front());
+  FoundDaemon found{.socket = socket,
+                    .daemon = std::unexpected(Error{
+                        .code = ErrorCode::unreachable,
+                        .message = "neither containerd nor CRI-O is running here: none of the usual sockets is there",
+                        .where = socket,
+                        .hint = "give it as --socket; --restart none writes the files all the same"})};
   if (auto status = search.connect(socket)) found.status = *std::move(status);
   return found;
 }
@@ -131,7 +135,7 @@ std::optional<FoundDaemon> find_daemon(const Request& request, const std::string
   const Moment deadline = search.clock.now() + kRestartTime;
   while (true) {
     auto found = find_now(request, state_folder, search);
-    if (!found) found = nobody(search);
+    if (!found) found = nobody(request, search);
     const bool down = found && !found->daemon && found->daemon.error().code == ErrorCode::unreachable;
     if (!down || !waits(request) || search.clock.now() >= deadline) return found;
     search.clock.sleep(kPause);

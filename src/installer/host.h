@@ -1,8 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "cdi/level.h"
+#include "cdi/tree.h"
 #include "engine/own_check.h"
 #include "installer/clock.h"
 #include "installer/command_runner.h"
@@ -31,7 +34,9 @@ struct LiveNode {
 /// The machine, as references to the seams; put together by main.
 struct Host {
   FileSystem& files;
-  LiveNode* live = nullptr;  ///< null: files only, nobody runs on them
+  LiveNode* live = nullptr;                            ///< null: files only, nobody runs on them
+  const cdi::Tree* tree = nullptr;                     ///< for the CDI specs; null: the verb has no use for them
+  std::optional<cdi::Level> cdi_level = std::nullopt;  ///< of the daemon's CDI library; none: it has none
 };
 
 }  // namespace ctkit::installer

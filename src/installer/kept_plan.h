@@ -24,6 +24,9 @@ struct KeptPlan {
   std::string config = {};    ///< the same
   std::string defaults = {};  ///< the same
   engine::Desired desired = {};
+  bool hook_mode = false;
+  std::string hooks_folder = {};
+  std::string hook_name = {};
   std::vector<FileDigest> inputs = {};   ///< every file that is loaded today
   std::vector<FileDigest> outputs = {};  ///< every file that would be written or removed
 };

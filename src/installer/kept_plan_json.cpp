@@ -58,6 +58,11 @@ engine::Result<KeptPlan> parse_kept_plan(std::string_view text, std::string_view
   const std::string on_conflict = text_at(document, "on_conflict");
   using enum engine::OnConflict;
   plan.desired.on_conflict = on_conflict == "keep" ? keep : on_conflict == "refuse" ? refuse : restore;
+  if (const auto hook = document.find("hook"); hook != document.end() && hook->is_object()) {
+    plan.hook_mode = true;
+    plan.hooks_folder = text_at(*hook, "folder");
+    plan.hook_name = text_at(*hook, "name");
+  }
   plan.inputs = files_at(document, "inputs");
   plan.outputs = files_at(document, "outputs");
   return plan;
@@ -72,6 +77,8 @@ std::string render_kept_plan(const KeptPlan& plan) {
   const char* on_conflict = plan.desired.on_conflict == keep     ? "keep"
                             : plan.desired.on_conflict == refuse ? "refuse"
                                                                  : "restore";
+  json hook = nullptr;
+  if (plan.hook_mode) hook = {{"folder", plan.hooks_folder}, {"name", plan.hook_name}};
   const json document = {{"schema", kSchema},
                          {"engine", plan.engine},
                          {"release", plan.release},
@@ -81,6 +88,7 @@ std::string render_kept_plan(const KeptPlan& plan) {
                          {"default_handler", plan.desired.default_handler},
                          {"drop_in", plan.desired.drop_in},
                          {"on_conflict", on_conflict},
+                         {"hook", std::move(hook)},
                          {"inputs", to_json(plan.inputs)},
                          {"outputs", to_json(plan.outputs)}};
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

@@ -77,9 +77,10 @@ bool looks_for_daemon(const Request& request, const HostRoot& root) {
 engine::Result<void> check_daemon(const Request& request, const HostRoot& root, const FoundDaemon* found) {
   const bool changes = request.verb == Verb::apply && request.restart != RestartMode::none;
   if (found || root.folder != "/" || !changes) return {};
-  return std::unexpected(engine::Error{.code = engine::ErrorCode::unreachable,
-                                       .message = "no containerd is running here: none of the usual sockets is there",
-                                       .hint = "give it as --socket; --restart none writes the files all the same"});
+  return std::unexpected(
+      engine::Error{.code = engine::ErrorCode::unreachable,
+                    .message = "neither containerd nor CRI-O is running here: none of the usual sockets is there",
+                    .hint = "give it as --socket; --restart none writes the files all the same"});
 }
 
 /// What the request says in a file.
@@ -90,6 +91,11 @@ engine::Result<void> read_plan_file(const engine::FileReader& here, Request& req
   auto kept = parse_kept_plan(*text, request.plan_file);
   if (!kept) return std::unexpected(kept.error());
   request.desired = kept->desired;
+  request.hook_mode = kept->hook_mode;
+  if (kept->hook_mode) {
+    request.hooks_folder = kept->hooks_folder;
+    request.hook_name = kept->hook_name;
+  }
   if (request.release.empty()) request.release = kept->release;
   if (request.config.empty()) request.config = kept->config;
   if (request.defaults.empty()) request.defaults = kept->defaults;
@@ -171,6 +177,11 @@ int run_request(Request request) {
                           .say = say});
     host.live = &*node;
   }
+  const bool looks_at_specs = request.verb == Verb::lint || request.verb == Verb::status;
+  engine::Result<std::unique_ptr<host::PosixTree>> tree = nullptr;
+  if (looks_at_specs) tree = host::PosixTree::open(root.folder);
+  if (!tree) return fail(tree.error());
+  host.tree = tree->get();
   engine::Result<Outcome> outcome = Outcome{};
   if (request.verb == Verb::rollback) {
     outcome = run_locked(request, nullptr, host);
@@ -185,6 +196,9 @@ int run_request(Request request) {
     }
     if (!observed) return fail(observed.error());
     if (node) node->check = observed->check.get();
+    request.desired = observed->desired;
+    request.programs = observed->programs;
+    host.cdi_level = observed->cdi_level;
     outcome = run_locked(request, observed->engine.get(), host);
     if (outcome && !request.plan_out.empty()) {
       const auto kept_plan = render_kept_plan(make_kept_plan(request, *outcome->plan, **files));

@@ -9,6 +9,7 @@
 #include "engine/containerd/own_check.h"
 #include "engine/toml_reader.h"
 #include "installer/capture.h"
+#include "installer/daemon_kind.h"
 #include "installer/observe_crio.h"
 
 namespace ctkit::installer {
@@ -73,13 +74,15 @@ Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& her
 
 enum class Daemon { containerd, crio };
 
-/// The one that is asked for, else the capture's, else the one that the host has settings of, else the one that
-/// listens.
+/// The one that is asked for, else the capture's, else the one that runs there, else the one that the host has settings
+/// of, else the one that listens.
 Result<Daemon> choose_daemon(const engine::FileReader& here,
                              const HostRoot& root,
                              const std::string& asked,
-                             const Capture& capture) {
-  const std::string& name = asked.empty() ? capture.engine : asked;
+                             const Capture& capture,
+                             const DaemonBuild* build) {
+  std::string name = asked.empty() ? capture.engine : asked;
+  if (name.empty() && build && !build->version.empty()) name = kind_of(build->version).engine;
   if (name == "containerd") return Daemon::containerd;
   if (name == "crio" || name == "cri-o") return Daemon::crio;
   if (!name.empty()) {
@@ -150,12 +153,10 @@ Result<Observed> observe(const engine::FileReader& here,
                              : daemon                                              ? &daemon->build
                                                                                    : kept;
   const std::string text = !request.release.empty() ? request.release : build ? build->version : capture->release;
-  const auto kind = choose_daemon(here, root, request.engine, *capture);
+  const auto kind = choose_daemon(here, root, request.engine, *capture, daemon ? &daemon->build : kept);
   if (!kind) return std::unexpected(kind.error());
   if (*kind == Daemon::crio) {
-    auto engine = observe_crio(root, request, *capture, text);
-    if (!engine) return std::unexpected(engine.error());
-    return Observed{.engine = *std::move(engine)};
+    return observe_crio(here, root, request, *capture, daemon, text);
   }
   if (text.empty()) {
     return std::unexpected(Error{.code = ErrorCode::unknown_release,
@@ -187,7 +188,8 @@ Result<Observed> observe(const engine::FileReader& here,
   }
   auto emulated = *table ? containerd::make_daemon(*std::move(known), **std::move(table))
                          : containerd::Daemon{.known = *std::move(known)};
-  Observed observed;
+  Observed observed{.desired = request.desired,
+                    .cdi_level = cdi::level_of_containerd(release->major, release->minor, release->patch)};
   observed.check = std::make_unique<containerd::ContainerdOwnCheck>(emulated, load);
   observed.engine = std::make_unique<containerd::ContainerdEngine>(std::move(emulated), std::move(load));
   return observed;

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "cdi/level.h"
 #include "engine/engine.h"
 #include "engine/own_check.h"
 #include "engine/result.h"
@@ -21,10 +24,13 @@ struct HostRoot {
 /// `here` are the files of the machine we run on.
 HostRoot find_host_root(const engine::FileReader& here, const std::string& folder);
 
-/// The engine, and how to ask the daemon's own program about it.
+/// The engine, how to ask the daemon's own program about it, and what of the request this daemon can do.
 struct Observed {
   std::unique_ptr<engine::Engine> engine = {};
   std::unique_ptr<engine::OwnCheck> check = {};
+  engine::Desired desired = {};
+  std::optional<cdi::Level> cdi_level = std::nullopt;  ///< of the daemon's CDI library; none: it has none
+  std::vector<std::string> programs = {};  ///< besides the handlers' binaries, what the node must be able to start
 };
 
 /// The same with what the running daemon says of itself: it fills what neither the request nor the capture says.

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "installer/daemon_kind.h"
+
 namespace ctkit::installer {
 
 namespace {
@@ -79,6 +81,7 @@ Result<DaemonBuild> ask_build(CommandRunner& runner, const PeerProcess& process,
   if (!version) return std::unexpected(version.error());
   while (version->ends_with('\n'))
     version->pop_back();
+  if (!kind_of(*version).prints_defaults) return DaemonBuild{.program = facts.program, .version = *std::move(version)};
   auto defaults = ask(runner, make_command(process, facts, {"config", "default"}), "config default");
   return DaemonBuild{
       .program = facts.program, .version = *std::move(version), .defaults = defaults ? *std::move(defaults) : ""};

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/change.h"
+#include "engine/leaf.h"
 #include "engine/overlay.h"
 #include "engine/snapshot.h"
 #include "installer/take_back.h"
@@ -36,6 +38,16 @@ bool is_below(const KeyPath& key, const std::vector<KeyPath>& prefixes) {
   return std::ranges::any_of(prefixes, [&](const KeyPath& prefix) { return key.starts_with(prefix); });
 }
 
+/// ", which FILE:LINE says" of a key that names the default handler; "" if no such key is told.
+std::string said_by(const EffectiveConfig& config, const std::string& name) {
+  for (const std::string_view key : {"default_runtime", "default_runtime_name"}) {
+    const engine::Value* value = engine::find_anywhere(config.config, key);
+    if (value && value->string() && *value->string() == name && !value->origin.built_in())
+      return ", which " + value->origin.to_string() + " says";
+  }
+  return "";
+}
+
 /// Why a simulated candidate is not good enough; empty if it is.
 std::string objection(const engine::Engine& engine,
                       const engine::Desired& desired,
@@ -52,6 +64,11 @@ std::string objection(const engine::Engine& engine,
     }
   }
   if (!predicted.not_serving.empty()) return predicted.not_serving.front();
+  const auto chosen = std::ranges::find(handlers, true, &engine::Handler::is_default);
+  if (!desired.default_handler.empty() && (chosen == handlers.end() || chosen->name != desired.default_handler)) {
+    return "'" + desired.default_handler + "' would not be the default runtime" +
+           (chosen == handlers.end() ? "" : ": that is '" + chosen->name + "'" + said_by(predicted, chosen->name));
+  }
   for (const engine::Change& change : differences(bare.config, predicted.config)) {
     if (is_below(change.key, candidate.may_change)) continue;
     const bool authored = change.before && !change.before->origin.built_in();

@@ -39,7 +39,10 @@ KeptPlan make_kept_plan(const Request& request, const Plan& plan, const engine::
                 .release = request.release,
                 .config = request.config,
                 .defaults = request.defaults,
-                .desired = request.desired};
+                .desired = request.desired,
+                .hook_mode = request.hook_mode,
+                .hooks_folder = request.hooks_folder,
+                .hook_name = request.hook_name};
   const auto digest = [](const std::optional<std::string>& text) { return text ? sha256(*text) : std::string(); };
   if (plan.today) {
     for (const engine::Layer& layer : plan.today->layers) {

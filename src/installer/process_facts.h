@@ -27,6 +27,7 @@ struct FileIdentity {
 /// A process of the host as /proc shows it.
 struct ProcessFacts {
   std::vector<std::string> argv = {};
+  std::vector<std::string> environment = {};  ///< as NAME=value; may hold secrets. Empty where it isn't ours to read
   std::string executable = {};  ///< as the process itself sees it; what lies there now, if it was replaced meanwhile
   FileIdentity program = {};    ///< of what lies there now
   std::string working_folder = {};  ///< as the process itself sees it

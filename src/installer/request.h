@@ -39,7 +39,11 @@ struct Request {
   std::string target = {};  ///< preflight: the other release
   std::vector<std::string> keys = {};
   engine::Desired desired = {};
-  std::string toolkit_folder = {};  ///< where the runtime binaries are on the host
+  bool hook_mode = false;         ///< NVIDIA's OCI hook instead of handlers, where the daemon has such hooks
+  std::string hooks_folder = {};  ///< empty: one that the daemon reads
+  std::string hook_name = "oci-nvidia-hook.json";
+  std::vector<std::string> programs = {};  ///< besides the handlers' binaries, what the node must be able to start
+  std::string toolkit_folder = {};         ///< where the runtime binaries are on the host
   RestartMode restart = RestartMode::automatic;
   Trust trust = Trust::neither;
   std::string socket = {};     ///< of the running daemon, seen from the host root; empty: the usual ones

@@ -1,7 +1,8 @@
 #include "installer/verify.h"
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace ctkit::installer {
@@ -11,10 +12,46 @@ namespace {
 using engine::Table;
 using engine::Value;
 
-const Value* value_at(const Table& table, std::initializer_list<std::string_view> path) {
+constexpr std::size_t kDeepest = 4;
+/// Unused parts are empty.
+using Path = std::array<std::string_view, kDeepest>;
+
+/// Where an effective config has the settings that a daemon also tells of itself, by the table that says which kind of
+/// config it is.
+struct SettingKeys {
+  Path there;
+  Path sandbox_image;
+  Path cni_config_folder;
+  Path cni_binary_folders;
+  Path cni_binary_folder;
+};
+
+constexpr std::string_view kOld = "io.containerd.grpc.v1.cri";
+constexpr std::string_view kRuntime = "io.containerd.cri.v1.runtime";
+constexpr std::string_view kImages = "io.containerd.cri.v1.images";
+
+constexpr std::array<SettingKeys, 3> kSettingKeys = {
+    {{.there = {"plugins", kRuntime, "containerd"},
+      .sandbox_image = {"plugins", kImages, "pinned_images", "sandbox"},
+      .cni_config_folder = {"plugins", kRuntime, "cni", "conf_dir"},
+      .cni_binary_folders = {"plugins", kRuntime, "cni", "bin_dirs"},
+      .cni_binary_folder = {"plugins", kRuntime, "cni", "bin_dir"}},
+     {.there = {"plugins", kOld},
+      .sandbox_image = {"plugins", kOld, "sandbox_image"},
+      .cni_config_folder = {"plugins", kOld, "cni", "conf_dir"},
+      .cni_binary_folders = {"plugins", kOld, "cni", "bin_dirs"},
+      .cni_binary_folder = {"plugins", kOld, "cni", "bin_dir"}},
+     {.there = {"crio", "runtime"},
+      .sandbox_image = {"crio", "image", "pause_image"},
+      .cni_config_folder = {"crio", "network", "network_dir"},
+      .cni_binary_folders = {"crio", "network", "plugin_dirs"},
+      .cni_binary_folder = {}}}};
+
+const Value* value_at(const Table& table, const Path& path) {
   const Table* at = &table;
   const Value* value = nullptr;
   for (const std::string_view part : path) {
+    if (part.empty()) break;
     value = at ? engine::find(*at, part) : nullptr;
     if (!value) return nullptr;
     at = value->table();
@@ -22,12 +59,12 @@ const Value* value_at(const Table& table, std::initializer_list<std::string_view
   return value;
 }
 
-std::string text_at(const Table& table, std::initializer_list<std::string_view> path) {
+std::string text_at(const Table& table, const Path& path) {
   const Value* value = value_at(table, path);
   return value && value->string() ? *value->string() : std::string();
 }
 
-std::vector<std::string> texts_at(const Table& table, std::initializer_list<std::string_view> path) {
+std::vector<std::string> texts_at(const Table& table, const Path& path) {
   std::vector<std::string> texts;
   const Value* value = value_at(table, path);
   if (!value || !value->array()) return texts;
@@ -46,6 +83,12 @@ std::string joined(const std::vector<std::string>& texts) {
 
 std::string binary_in_words(const std::string& binary) {
   return binary.empty() ? "the daemon's own runtime" : binary;
+}
+
+/// A daemon whose files name no program may have looked the handler's own name up in its PATH.
+bool same_binary(const engine::Handler& expected, const LoadedHandler& loaded) {
+  return expected.binary == loaded.binary_name ||
+         (expected.binary.empty() && loaded.binary_name.ends_with("/" + expected.name));
 }
 
 const engine::Handler* find_handler(const Expected& expected, std::string_view name) {
@@ -80,21 +123,20 @@ std::vector<Setting> settings(const Expected& expected, const LoadedState& loade
 }  // namespace
 
 Expected make_expected(const engine::EffectiveConfig& config, const std::vector<engine::Handler>& handlers) {
-  constexpr std::string_view kOld = "io.containerd.grpc.v1.cri";
-  constexpr std::string_view kRuntime = "io.containerd.cri.v1.runtime";
-  constexpr std::string_view kImages = "io.containerd.cri.v1.images";
   Expected expected{.handlers = handlers};
+  std::erase_if(expected.handlers, [&](const engine::Handler& handler) {
+    return std::ranges::find(config.left_out, handler.name) != config.left_out.end();
+  });
   const auto chosen = std::ranges::find(handlers, true, &engine::Handler::is_default);
   if (chosen != handlers.end()) expected.default_handler = chosen->name;
-  const Value* runtime = value_at(config.config, {"plugins", kRuntime, "containerd"});
-  const std::string_view id = runtime ? kRuntime : kOld;
-  expected.sandbox_image = runtime ? text_at(config.config, {"plugins", kImages, "pinned_images", "sandbox"})
-                                   : text_at(config.config, {"plugins", kOld, "sandbox_image"});
-  expected.cni_config_folder = text_at(config.config, {"plugins", id, "cni", "conf_dir"});
-  expected.cni_binary_folders = texts_at(config.config, {"plugins", id, "cni", "bin_dirs"});
-  if (expected.cni_binary_folders.empty()) {
-    const std::string folder = text_at(config.config, {"plugins", id, "cni", "bin_dir"});
-    if (!folder.empty()) expected.cni_binary_folders.push_back(folder);
+  for (const SettingKeys& keys : kSettingKeys) {
+    if (!value_at(config.config, keys.there)) continue;
+    expected.sandbox_image = text_at(config.config, keys.sandbox_image);
+    expected.cni_config_folder = text_at(config.config, keys.cni_config_folder);
+    expected.cni_binary_folders = texts_at(config.config, keys.cni_binary_folders);
+    const std::string folder = text_at(config.config, keys.cni_binary_folder);
+    if (expected.cni_binary_folders.empty() && !folder.empty()) expected.cni_binary_folders.push_back(folder);
+    break;
   }
   return expected;
 }
@@ -104,7 +146,7 @@ std::vector<Difference> compare_loaded(const Expected& expected, const LoadedSta
   if (loaded.json.empty() && loaded.handlers.empty()) return list;
   for (const engine::Handler& handler : expected.handlers) {
     const LoadedHandler* there = loaded.find_handler(handler.name);
-    if (there && there->binary_name == handler.binary) continue;
+    if (there && same_binary(handler, *there)) continue;
     list.push_back({.what = "handler '" + handler.name + "'",
                     .files = binary_in_words(handler.binary),
                     .loaded = there ? binary_in_words(there->binary_name) : ""});
@@ -146,7 +188,7 @@ std::vector<std::string> judge_loaded(const Expected& expected,
     const LoadedHandler* there = after.find_handler(handler.name);
     if (!there) {
       problems.push_back("the daemon has no handler '" + handler.name + "'");
-    } else if (there->binary_name != handler.binary) {
+    } else if (!same_binary(handler, *there)) {
       problems.push_back("handler '" + handler.name + "' starts " + binary_in_words(there->binary_name) + ", not " +
                          binary_in_words(handler.binary));
     }

@@ -1,7 +1,9 @@
 #include "cdi/spec_faults.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <sys/stat.h>
 
 #include <gtest/gtest.h>
 
@@ -75,6 +77,47 @@ TEST(SpecFaults, TellsClashesFromRefusedFiles) {
   EXPECT_EQ(faults[0].kind, FaultKind::clash);
   EXPECT_EQ(faults[0].line, 3);
   EXPECT_EQ(faults[1].kind, FaultKind::invalid);
+}
+
+TEST(SpecFaults, TwoSpecsForManagementAreOneTooMany) {
+  SpecFolders folders;
+  const auto add = [&](const std::string& file, std::size_t priority, const std::string& kind) {
+    folders.specs.push_back({.file = file, .priority = priority, .spec = {.kind = kind}});
+  };
+  add("/etc/cdi/a.yaml", 0, "management.nvidia.com/gpu");
+  add("/etc/cdi/b.yaml", 0, "nvidia.com/gpu");
+  add("/var/run/cdi/a.yaml", 1, "management.nvidia.com/gpu");
+  add("/var/run/cdi/b.yaml", 1, "nvidia.com/gpu");
+  const auto faults = find_shadowed_specs(folders);
+  ASSERT_EQ(faults.size(), 1U);
+  EXPECT_EQ(faults[0].file, "/etc/cdi/a.yaml");
+  EXPECT_NE(faults[0].message.find("/var/run/cdi/a.yaml"), std::string::npos);
+}
+
+TEST(SpecFaults, HooksNeedTheirProgram) {
+  const test::TempFolder root;
+  root.write("bin/there", "");
+  root.write("bin/text", "");
+  ASSERT_EQ(::chmod(root.path_of("bin/there").c_str(), 0755), 0);
+  root.link("bin/link", "/bin/there");
+  root.link("bin/loop", "loop");
+  const auto tree = installer::host::PosixTree::open(root.path());
+  SpecFolders folders;
+  LoadedSpec spec{.file = "/etc/cdi/a.yaml"};
+  for (const std::string path : {"/bin/there", "/bin/link", "/bin/text", "/bin/gone", "/bin/gone"})
+    spec.spec.edits.hooks.push_back({.path = path});
+  Device device{.name = "all"};
+  device.edits.hooks = {{.path = "/bin/other", .line = 7}};
+  spec.spec.devices = {device};
+  folders.specs = {spec};
+  std::string told;
+  for (const SpecFault& fault : find_missing_hooks(folders, **tree)) {
+    EXPECT_EQ(fault.kind, FaultKind::missing_hook);
+    told += fault.message.substr(0, fault.message.find(':')) + "@" + std::to_string(fault.line) + ";";
+  }
+  EXPECT_EQ(told,
+            "its hook '/bin/text' cannot be executed@0;its hook '/bin/gone' is not there@0;"
+            "its hook '/bin/other' is not there@7;");
 }
 
 }  // namespace

@@ -124,6 +124,81 @@ class Diagnosis(CrioCase):
         self.assertEqual((finding["rule"], finding["origin"]["file"]), ("CTK006", "/etc/crio/conf.d/99-nvidia.toml"))
 
 
+HOOK = "usr/share/containers/oci/hooks.d/oci-nvidia-hook.json"
+
+
+class HookMode(CrioCase):
+    def test_it_writes_the_hook_and_nothing_else_and_takes_it_back(self):
+        for files in (PACKAGED, {**PACKAGED, HOOK: "theirs"}):
+            with self.subTest(files=list(files)):
+                shutil.rmtree(self.root)
+                (self.root / "usr/local").mkdir(parents=True)
+                self.write(files)
+                before = self.snapshot()
+                words = ("--crio-config-mode", "hook")
+                self.assertEqual(self.run_ctkit("plan", "--exit-code", *words, release="1.34.11").returncode, 2)
+                self.assertEqual(self.snapshot(), before)
+                self.succeed("apply", *words, release="1.34.11")
+                hook = json.loads((self.root / HOOK).read_text())
+                self.assertEqual(hook["hook"]["path"], "/usr/local/nvidia/toolkit/nvidia-container-runtime-hook")
+                self.assertEqual((hook["version"], hook["stages"], hook["when"]), ("1.0.0", ["prestart"], {"always": True, "commands": [".*"]}))
+                self.assertNotIn("nvidia", self.handlers())
+                self.assertIn("nothing to do", self.succeed("apply", *words, release="1.34.11").out)
+                self.succeed("uninstall", release="1.34.11")
+                self.assertEqual(self.snapshot(), before)
+
+    def test_from_one_mode_to_the_other(self):
+        self.write(PACKAGED)
+        before = self.snapshot()
+        self.succeed("apply", release="1.34.11")
+        self.succeed("apply", release="1.34.11", env={**os.environ, "CRIO_CONFIG_MODE": "hook"})
+        self.assertNotIn("nvidia", self.handlers())
+        self.assertTrue((self.root / HOOK).exists())
+        self.succeed("apply", release="1.34.11")
+        self.assertIn("nvidia", self.handlers())
+        self.assertFalse((self.root / HOOK).exists())
+        self.succeed("uninstall", release="1.34.11")
+        self.assertEqual(self.snapshot(), before)
+
+    def test_a_kept_plan_keeps_the_mode(self):
+        self.write(PACKAGED)
+        plan = self.base / "plan.json"
+        self.succeed("plan", "--crio-config-mode", "hook", "--out", str(plan), release="1.34.11")
+        self.succeed("apply", str(plan), release="1.34.11")
+        self.assertTrue((self.root / HOOK).exists())
+        self.assertNotIn("nvidia", self.handlers())
+
+    def test_a_folder_that_cri_o_does_not_read_needs_a_decision(self):
+        self.write(PACKAGED)
+        self.refuse(3, "plan", "--crio-config-mode", "hook", "--hooks-dir", "/run/containers/oci/hooks.d",
+                    where="/run/containers/oci/hooks.d", release="1.34.11")
+        self.refuse(64, "plan", "--hook-filename", "hook", hint=False, release="1.34.11")
+
+
+class CommandLine(CrioCase):
+    def test_explain_names_the_flag_and_the_file_it_is_in(self):
+        self.write({**PACKAGED, "etc/sysconfig/crio": "CRIO_RUNTIME_OPTIONS=--pids-limit=5\nCONTAINER_LOG_LEVEL=debug\n"})
+        out = self.succeed("explain", "crio.runtime.pids_limit", "crio.runtime.log_level", release="1.34.11").out
+        self.assertIn("/etc/sysconfig/crio:1", out)
+        self.assertIn("/etc/sysconfig/crio:2", out)
+
+    def test_a_flag_that_undoes_the_plan_needs_a_decision(self):
+        self.write({**PACKAGED, "etc/sysconfig/crio": "CRIO_RUNTIME_OPTIONS=--default-runtime=crun\n"})
+        self.succeed("plan", release="1.34.11")
+        done = self.refuse(3, "plan", "--set-as-default", release="1.34.11")
+        self.assertIn("'nvidia' would not be the default runtime: that is 'crun', which /etc/sysconfig/crio:1 says", done.err)
+        self.write({"etc/sysconfig/crio": "CRIO_RUNTIME_OPTIONS=--runtimes=nvidia:/usr/bin/other:/run/x\n"})
+        done = self.refuse(3, "plan", release="1.34.11")
+        self.assertIn("handler 'nvidia' would start '/usr/bin/other', which /etc/sysconfig/crio:1 says", done.err)
+
+    def test_the_drop_in_goes_where_the_flag_points(self):
+        self.write({**PACKAGED, "etc/sysconfig/crio": 'CRIO_CONFIG_OPTIONS="--config-dir /etc/crio/other.d"\n'})
+        self.succeed("apply", release="1.34.11")
+        self.assertEqual(os.listdir(self.root / "etc/crio/other.d"), ["99-nvidia.conf"])
+        self.write({"etc/sysconfig/crio": "CRIO_CONFIG_OPTIONS=--config-dir=\n"})
+        self.refuse(3, "plan", where="reads no drop-ins", release="1.34.11")
+
+
 class Refusing(CrioCase):
     def test_what_the_daemon_refuses(self):
         for name, text in (("README", "This folder holds settings.\n"), ("50", "[crio]\nruntime = 1\n"), ("60", "[crio\n")):

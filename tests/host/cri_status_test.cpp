@@ -77,6 +77,35 @@ ErrorCode code_of(const engine::Result<T>& result) {
   return result ? ErrorCode::usage : result.error().code;
 }
 
+/// CRI-O's answer to a verbose Status: an image and no handler.
+std::string crio_status() {
+  const std::string config = R"({"sandboxImage":"pause:3.10"})";
+  const auto field = [](char tag, const std::string& bytes) {
+    return std::string{tag, static_cast<char>(bytes.size())} + bytes;
+  };
+  return field(0x12, field(0x0a, "config") + field(0x12, config)) + field(0x1a, field(0x0a, "nvidia"));
+}
+
+TEST_F(CriStatusTest, CriOTellsItsHandlersOnTheSameSocket) {
+  const FakeCri cri(socket,
+                    {.body = frame_grpc_message(crio_status()),
+                     .config = "[crio.runtime]\ndefault_runtime = \"crun\"\n[crio.runtime.runtimes.nvidia]\n"
+                               "runtime_path = \"/t/nvidia\"\n"});
+  const auto state = ask();
+  ASSERT_TRUE(state) << refusal_of(state);
+  ASSERT_TRUE(state->find_handler("nvidia"));
+  EXPECT_EQ(state->find_handler("nvidia")->binary_name, "/t/nvidia");
+  EXPECT_EQ(state->default_handler, "crun");
+  EXPECT_THAT(state->announced_handlers, ElementsAre("nvidia"));
+}
+
+TEST_F(CriStatusTest, WhoTellsNoMoreThanStatusIsTakenByThat) {
+  const auto state = ask({.body = frame_grpc_message(crio_status())});
+  ASSERT_TRUE(state) << refusal_of(state);
+  EXPECT_TRUE(state->handlers.empty());
+  EXPECT_EQ(state->json, "");
+}
+
 TEST_F(CriStatusTest, GivesWhatTheDaemonHasLoaded) {
   const FakeCri cri(socket, {.body = frame_grpc_message(recorded("containerd-1.7.24"))});
   const auto state = ask();

@@ -104,6 +104,22 @@ TEST_F(FindDaemon, OfTwoTheOneThatServesKubernetes) {
   EXPECT_EQ(find({.socket = kK3s})->socket, kK3s);
 }
 
+TEST_F(FindDaemon, CriOIsFoundByItsSocketAndAskedForItsVersionOnly) {
+  constexpr auto kCrio = "/run/crio/crio.sock";
+  files.add_file(kCrio, "");
+  runner.answer = [](const Command& command) -> engine::Result<CommandResult> {
+    EXPECT_EQ(command.argv.back(), "--version");
+    return CommandResult{.exit_code = 0, .output = "crio version 1.34.11\nVersion: 1.34.11\n"};
+  };
+  const auto found = find();
+  ASSERT_TRUE(found && found->daemon);
+  EXPECT_EQ(found->socket, kCrio);
+  EXPECT_EQ(found->daemon->build.defaults, "");
+  files.add_file(kSocket, "");
+  EXPECT_EQ(find({.engine = "crio"})->socket, kCrio);
+  EXPECT_EQ(find({.engine = "containerd"})->socket, kSocket);
+}
+
 TEST_F(FindDaemon, AProcessThatCannotBeSeenIsAnError) {
   files.add_file(kSocket, "");
   processes.processes.clear();

@@ -24,7 +24,11 @@ inline constexpr auto kUnit = "containerd.service";
 class TestNode {
  public:
   explicit TestNode(MemoryFiles& files, std::string_view release = "1.7.27")
-      : files_(files), engine_(make_engine<LastContainerd>(release)), check_(make_check(release)) {
+      : TestNode(files, make_engine<LastContainerd>(release), make_check(release)) {}
+
+  /// Of any engine; `check` may be null.
+  TestNode(MemoryFiles& files, std::unique_ptr<engine::Engine> engine, std::unique_ptr<engine::OwnCheck> check)
+      : files_(files), engine_(std::move(engine)), check_(std::move(check)) {
     for (const std::string name : {"nvidia", "nvidia-cdi", "nvidia-legacy"})
       files.add_file("/opt/" + name, "", 0755);
     files.add_folder("/run");

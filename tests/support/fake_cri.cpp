@@ -155,6 +155,17 @@ void FakeCri::serve(const ServedClient& client) {
     ::send(client.fd, kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL);
     return;
   }
+  std::array<char, 4> first{};
+  if (!client.wait(POLLIN)) return;
+  if (::recv(client.fd, first.data(), first.size(), MSG_PEEK) == 4 && std::string_view(first.data(), 4) == "GET ") {
+    const std::string answer = (script_.config.empty() ? "HTTP/1.0 404 Not Found" : "HTTP/1.0 200 OK") +
+                               std::string("\r\nContent-Type: application/toml\r\n\r\n") + script_.config;
+    // What is left unread would end the connection with a reset.
+    std::array<char, 4096> request{};
+    static_cast<void>(::recv(client.fd, request.data(), request.size(), 0));
+    ::send(client.fd, answer.data(), answer.size(), MSG_NOSIGNAL);
+    return;
+  }
   Session state{.cri = *this, .fd = client.fd};
   nghttp2_session_callbacks* callbacks = nullptr;
   nghttp2_session_callbacks_new(&callbacks);

@@ -28,6 +28,7 @@ struct CriScript {
     speaks_http1,
   };
   Manners manners = Manners::usual;
+  std::string config = {};  ///< answer to `GET /config` over HTTP/1, as CRI-O gives it on the same socket; empty: 404
 };
 
 /// A daemon's CRI socket, in a thread: a real HTTP/2 server.

@@ -29,11 +29,13 @@ std::vector<Handler> CrioEngine::handlers(const EffectiveConfig& config) const {
 Result<std::vector<Candidate>> CrioEngine::candidates(const FileReader& files,
                                                       const EffectiveConfig& bare,
                                                       const Desired& desired) const {
+  if (hook_) return make_hook_candidates(*hook_, files, bare);
   return make_candidates(known_, request_, files, bare, desired);
 }
 
 Result<std::optional<std::string>> CrioEngine::undo(const FileChange& ours, const std::string& text) const {
   if (!ours.after) return text;
+  if (ours.path.ends_with(".json")) return undo_hook(ours, text);
   const TomlDialect& dialect = *known_.regime.dialect;
   return ours.before ? with_theirs_back(ours, text, dialect) : without_our_statements(ours, text, dialect);
 }

@@ -1,5 +1,11 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/crio/hook.h"
 #include "engine/crio/known_release.h"
 #include "engine/crio/loader.h"
 #include "engine/engine.h"
@@ -9,7 +15,9 @@ namespace ctkit::engine::crio {
 /// Engine over the files of this folder; no logic of its own.
 class CrioEngine : public Engine {
  public:
-  CrioEngine(Known known, LoadRequest request) : known_(std::move(known)), request_(std::move(request)) {}
+  /// With a hook, that is what a change brings about, and no handlers.
+  CrioEngine(Known known, LoadRequest request, std::optional<Hook> hook = std::nullopt)
+      : known_(std::move(known)), request_(std::move(request)), hook_(std::move(hook)) {}
 
   [[nodiscard]] std::string name() const override;
   [[nodiscard]] Result<EffectiveConfig> effective(const FileReader& files, bool with_events) const override;
@@ -28,6 +36,7 @@ class CrioEngine : public Engine {
  private:
   Known known_;
   LoadRequest request_;
+  std::optional<Hook> hook_;
 };
 
 }  // namespace ctkit::engine::crio

@@ -71,6 +71,11 @@ class Maker {
  private:
   [[nodiscard]] Result<void> check_folder(const std::string& folder) const {
     const std::string& read = request_.drop_in_folder;
+    if (read.empty()) {
+      return std::unexpected(Error{.code = ErrorCode::needs_decision,
+                                   .message = "CRI-O was started with an empty --config-dir and reads no drop-ins",
+                                   .hint = "take that flag off its command line"});
+    }
     if (folder != read && !folder.starts_with(read + "/")) {
       return std::unexpected(Error{.code = ErrorCode::needs_decision,
                                    .message = "CRI-O reads nothing in '" + folder + "'",

@@ -43,7 +43,7 @@ class Computation {
   Computation(const Known& known, EffectiveConfig& result, bool with_events)
       : known_(known), result_(result), transcript_(with_events ? &result.events : nullptr) {}
 
-  Result<void> run(std::vector<Layer> layers) {
+  Result<void> run(std::vector<Layer> layers, const std::vector<Table>& given) {
     result_.diagnostics = known_.diagnostics;
     result_.config = built_in(known_);
     for (const Layer& layer : layers) {
@@ -52,6 +52,10 @@ class Computation {
       if (auto done = decode(document(), layer.table, result_.config, {}, context); !done) return done;
       keep(before);
       drop_runc(layer);
+    }
+    for (const Table& document_of_one : given) {
+      const DecodeContext context{&known_, &transcript_, &result_.diagnostics};
+      if (auto done = decode(document(), document_of_one, result_.config, {}, context); !done) return done;
     }
     result_.layers = std::move(layers);
     return {};
@@ -121,9 +125,10 @@ Result<EffectiveConfig> effective(const Known& known,
   auto layers = load(files, request, known);
   if (!layers) return std::unexpected(layers.error());
   EffectiveConfig result;
-  if (auto done = Computation(known, result, with_events).run(*std::move(layers)); !done)
+  if (auto done = Computation(known, result, with_events).run(*std::move(layers), request.values); !done)
     return std::unexpected(done.error());
   for (StartProblem& problem : start_problems(known, result, files)) {
+    if (!problem.fatal && !problem.handler.empty()) result.left_out.push_back(problem.handler);
     if (problem.fatal) {
       result.not_serving.push_back(std::move(problem.message));
     } else {

@@ -22,15 +22,29 @@ class Loader {
 
   Result<std::vector<Layer>> run() {
     if (auto done = main_file(); !done) return std::unexpected(done.error());
-    if (files_.exists(request_.drop_in_folder)) {
-      if (auto done = walk(request_.drop_in_folder, 0); !done) return std::unexpected(done.error());
+    const std::string& folder = request_.drop_in_folder;
+    if (!folder.empty() && files_.exists(folder)) {
+      if (auto done = walk(folder, 0); !done) return std::unexpected(done.error());
+    } else if (const std::string file = file_above(folder); !file.empty()) {
+      return std::unexpected(refusal(
+          folder, "'" + folder + "' can't be there: '" + file + "' is a file", "give CRI-O another --config-dir"));
     }
     return std::move(layers_);
   }
 
  private:
+  /// The file that a missing path would have to lie in; "" if there is none.
+  [[nodiscard]] std::string file_above(std::string path) const {
+    while (path.rfind('/') != 0 && path.contains('/')) {
+      path.resize(path.rfind('/'));
+      if (files_.exists(path)) return files_.read(path) ? path : "";
+    }
+    return "";
+  }
+
   Result<void> main_file() {
     const std::string& path = request_.config_path;
+    if (path.empty()) return {};
     auto text = files_.read(path);
     if (text) return add(path, *text);
     switch (text.error().code) {
@@ -56,7 +70,7 @@ class Loader {
     if (!names && names.error().code != ErrorCode::not_found) return std::unexpected(names.error());
     if (!names) return read_file(path);
     for (const std::string& name : *names) {
-      if (auto done = walk(path + "/" + name, depth + 1); !done) return done;
+      if (auto done = walk(path + (path.ends_with('/') ? "" : "/") + name, depth + 1); !done) return done;
     }
     return {};
   }

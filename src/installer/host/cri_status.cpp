@@ -14,10 +14,12 @@
 #include "installer/cri_message.h"
 #include "installer/grpc_answer.h"
 #include "installer/host/deadline.h"
+#include "installer/host/http_get.h"
 #include "installer/host/process_start.h"
 #include "installer/host/system_error.h"
 #include "installer/host/unique_fd.h"
 #include "installer/host/unix_socket.h"
+#include "installer/loaded_config.h"
 
 namespace ctkit::installer::host {
 
@@ -30,6 +32,7 @@ namespace {
 using namespace std::literals;
 
 constexpr std::string_view kStatusMethod = "/runtime.v1.RuntimeService/Status";
+constexpr std::string_view kConfigPath = "/config";         // CRI-O's (server/inspect.go)
 constexpr std::size_t kMostBytes = std::size_t{16} << 20U;  // containerd's own limit on a message
 constexpr auto kConnectTime = 5s;
 
@@ -267,11 +270,26 @@ Result<std::unique_ptr<CriStatus>> CriStatus::open(const std::string& folder, st
 }
 
 Result<LoadedState> CriStatus::status(Moment deadline) {
-  const auto fd = connect_below(root_, socket_, deadline);
-  if (!fd) return std::unexpected(fd.error());
-  const auto message = call(fd->get(), kStatusMethod, make_status_request(), deadline, socket_);
-  if (!message) return std::unexpected(at(socket_, message.error()));
+  const auto ask = [&]() -> Result<std::string> {
+    const auto fd = connect_below(root_, socket_, deadline);
+    if (!fd) return std::unexpected(fd.error());
+    auto message = call(fd->get(), kStatusMethod, make_status_request(), deadline, socket_);
+    if (!message) return std::unexpected(at(socket_, message.error()));
+    return message;
+  };
+  const auto message = ask();
+  if (!message) return std::unexpected(message.error());
   auto state = read_status(*message);
+  if (!state) return std::unexpected(at(socket_, state.error()));
+  if (!lacks_handlers(*state)) return state;
+  const auto fd = connect_below(root_, socket_, deadline);
+  const auto whole = fd ? http_get(fd->get(), kConfigPath, deadline, socket_) : Result<std::string>("");
+  if (!whole || whole->empty()) {
+    // It doesn't tell more: what it announces has to do.
+    state->json.clear();
+    return state;
+  }
+  state = with_whole_config(*std::move(state), *whole);
   if (!state) return std::unexpected(at(socket_, state.error()));
   return state;
 }

@@ -92,7 +92,9 @@ Result<ProcessFacts> ProcProcesses::look_at(std::int64_t pid) {
   if (!working_folder) return std::unexpected(working_folder.error());
   const auto status = read_whole(folder_of(pid) + "/status");
   if (!status) return std::unexpected(status.error());
+  const auto environment = read_whole(folder_of(pid) + "/environ");
   ProcessFacts facts{.argv = split_words(*command_line),
+                     .environment = environment ? split_words(*environment) : std::vector<std::string>(),
                      .executable = without_deleted(*std::move(executable)),
                      .working_folder = *std::move(working_folder),
                      .own_pid = parse_own_pid(*status).value_or(pid)};

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "cdi/level.h"
+
+namespace ctkit::installer {
+
+/// What tells one daemon from another before its engine is made.
+struct DaemonKind {
+  std::string_view engine = {};        ///< as `--engine` names it
+  std::string_view version_mark = {};  ///< what its `--version` begins with
+  bool prints_defaults = false;        ///< `config default` is a question it answers
+  std::span<const std::string_view> sockets = {};
+  /// Of the CDI library in a release, by its three numbers; none: it has none, or one that nobody has looked at.
+  std::optional<cdi::Level> (*cdi_level)(int major, int minor, int patch) = nullptr;
+};
+
+/// The daemons that may run on a node, the preferred one first.
+std::span<const DaemonKind> daemon_kinds();
+
+/// The daemon that prints this as its version.
+const DaemonKind& kind_of(std::string_view version);
+
+}  // namespace ctkit::installer
