@@ -12,6 +12,7 @@
 #include "installer/locked_run.h"
 #include "installer/node_state.h"
 #include "installer/plan_file.h"
+#include "installer/spec_state.h"
 #include "installer/state_place.h"
 
 namespace ctkit::installer {
@@ -74,6 +75,12 @@ Result<Outcome> find_problems(const engine::Engine& engine, Host& host) {
   Lint lint{.engine = engine.name()};
   lint.findings =
       engine.lint(host.files, effective, effective ? modes_of(engine, host.files, *effective) : engine::FileModes{});
+  if (host.tree && host.cdi_level) {
+    const SpecState specs =
+        look_at_specs(*host.tree, host.files, spec_folders_of(effective ? &*effective : nullptr), *host.cdi_level);
+    std::ranges::move(find_spec_problems(specs), std::back_inserter(lint.findings));
+    engine::sort_by_place(lint.findings);
+  }
   if (effective) {
     std::ranges::copy_if(effective->diagnostics,
                          std::back_inserter(lint.diagnostics),

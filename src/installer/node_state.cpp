@@ -94,6 +94,10 @@ Result<Outcome> look_at_node(const Request& request, const engine::Engine& engin
   } else {
     return std::unexpected(today.error());
   }
+  if (host.tree) {
+    const auto level = host.cdi_level.value_or(cdi::Level::v1_1_0);
+    state.cdi = look_at_specs(*host.tree, host.files, spec_folders_of(today ? &*today : nullptr), level);
+  }
   if (host.live) {
     look_at_binaries(host.files, outcome.handlers, state);
     look_at_daemon(expected ? &*expected : nullptr, today ? &*today : nullptr, host, state);

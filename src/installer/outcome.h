@@ -12,6 +12,7 @@
 #include "installer/lint.h"
 #include "installer/plan.h"
 #include "installer/roll_back.h"
+#include "installer/spec_state.h"
 #include "installer/take_back.h"
 #include "installer/verify.h"
 
@@ -52,6 +53,7 @@ struct NodeState {
   std::vector<std::string> missing_binaries = {};  ///< of handlers that the files name
   std::optional<Journal> journal = std::nullopt;
   std::vector<std::string> drifted = {};  ///< files of ours that aren't as we wrote them
+  SpecState cdi = {};                     ///< status: everybody's CDI specs
 
   /// Files, prediction and daemon aren't of one mind.
   [[nodiscard]] bool differs() const {

@@ -81,4 +81,26 @@ std::string report_cdi_text(const cdi::SpecFolders& folders, cdi::Level level) {
   return text;
 }
 
+std::string report_spec_state_text(const SpecState& state) {
+  std::string text;
+  if (!state.specs.empty()) {
+    constexpr std::string_view kRow = "  {:<14} {:<14} {:<14} {:<13} {}\n";
+    const auto or_dash = [](const std::string& version) { return version.empty() ? std::string("-") : version; };
+    text = "CDI specs:\n" + fmt::format(kRow, "spec says", "on disk", "module", "state", "file");
+    for (const cdi::Staleness& row : state.specs) {
+      text += fmt::format(kRow,
+                          or_dash(row.spec_version),
+                          or_dash(row.library_version),
+                          or_dash(row.module_version),
+                          name_of(row.state),
+                          row.file);
+    }
+  }
+  for (const cdi::SpecFault& fault : state.faults) {
+    const std::string place = fault.line == 0 ? fault.file : fmt::format("{}:{}", fault.file, fault.line);
+    text += fmt::format("{}: {}\n  hint: {}\n", place, fault.message, fault.hint);
+  }
+  return text;
+}
+
 }  // namespace ctkit::installer

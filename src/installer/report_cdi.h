@@ -7,6 +7,7 @@
 #include "cdi/level.h"
 #include "cdi/spec_folders.h"
 #include "cdi/staleness.h"
+#include "installer/spec_state.h"
 
 namespace ctkit::installer {
 
@@ -25,6 +26,10 @@ std::string report_cdi_list_text(const cdi::SpecFolders& folders,
 std::string report_cdi_list_json(const cdi::SpecFolders& folders,
                                  std::span<const cdi::Staleness> rows,
                                  cdi::Level level);
+
+/// Everybody's specs against the driver, a row each: what the spec says, what is on disk, what is loaded, and what
+/// follows; then what is wrong with them. "" without specs.
+std::string report_spec_state_text(const SpecState& state);
 
 /// "current", "missing-files", "old-version" or "unknown".
 std::string_view name_of(cdi::SpecState state);

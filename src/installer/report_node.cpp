@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "installer/redact.h"
+#include "installer/report_cdi.h"
 
 namespace ctkit::installer {
 
@@ -133,7 +134,7 @@ std::string report_status_text(const NodeState& state) {
     }
     text += fmt::format("restarts caused: {}\n", state.journal->restarts);
   }
-  return text + differences(state) + why_newer(state);
+  return text + report_spec_state_text(state.cdi) + differences(state) + why_newer(state);
 }
 
 std::string report_rollback_text(const Outcome& outcome) {

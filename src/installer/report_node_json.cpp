@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "installer/redact.h"
+#include "installer/report_cdi.h"
 #include "installer/report_node.h"
 #include "installer/value_json.h"
 
@@ -67,6 +68,23 @@ std::string report_state_json(const NodeState& state, bool verify) {
     dump.push_back(
         {{"key", item.key.to_string()}, {"predicted", value(item.predicted)}, {"dump", value(item.answered)}});
   }
+  ordered_json specs = ordered_json::array();
+  for (const cdi::Staleness& row : state.cdi.specs) {
+    specs.push_back({{"file", row.file},
+                     {"kind", row.kind},
+                     {"spec", or_null(row.spec_version)},
+                     {"libraries", or_null(row.library_version)},
+                     {"module", or_null(row.module_version)},
+                     {"state", name_of(row.state)},
+                     {"missing", row.missing}});
+  }
+  ordered_json faults = ordered_json::array();
+  for (const cdi::SpecFault& fault : state.cdi.faults) {
+    faults.push_back({{"file", fault.file},
+                      {"line", fault.line == 0 ? ordered_json(nullptr) : ordered_json(fault.line)},
+                      {"message", fault.message},
+                      {"hint", or_null(fault.hint)}});
+  }
   ordered_json document = {{"schema", verify ? "ctkit/v1/verify" : "ctkit/v1/status"},
                            {"engine", state.engine},
                            {"socket", or_null(state.socket)},
@@ -84,6 +102,8 @@ std::string report_state_json(const NodeState& state, bool verify) {
                            {"newer_files", state.newer_files},
                            {"missing_binaries", state.missing_binaries},
                            {"drifted", state.drifted},
+                           {"cdi_specs", std::move(specs)},
+                           {"cdi_faults", std::move(faults)},
                            {"journal", journal_json(state.journal)}};
   return render_json(document);
 }

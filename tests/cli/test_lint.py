@@ -70,6 +70,46 @@ class Tree(unittest.TestCase):
         return {finding["rule"] for finding in lint(self.root, release)["findings"]}
 
 
+SPEC = """cdiVersion: 0.5.0
+kind: {kind}
+devices:
+  - name: "0"
+    containerEdits:
+      deviceNodes:
+        - path: /dev/nvidia0
+containerEdits:
+  mounts:
+    - hostPath: /usr/lib64/libcuda.so.{version}
+      containerPath: /usr/lib64/libcuda.so.{version}
+"""
+
+
+class Specs(Tree):
+    def test_everybodys_specs_are_compared_with_the_driver(self):
+        self.write({"/etc/cdi/a.yaml": SPEC.format(kind="nvidia.com/gpu", version="570.10"),
+                    "/var/run/cdi/b.yaml": SPEC.format(kind="management.nvidia.com/gpu", version="580.95.05"),
+                    "/var/run/cdi/c.yaml": "kind: nothing\n",
+                    "/usr/lib64/libcuda.so.1": "", "/usr/lib64/libcuda.so.580.95.05": "",
+                    "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05  Tue\n"})
+        done = ctkit("status", "-o", "json", root=self.root, release="1.7.27")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads(done.stdout)
+        rows = [(row["file"], row["spec"], row["module"], row["state"]) for row in told["cdi_specs"]]
+        self.assertEqual(rows, [("/etc/cdi/a.yaml", "570.10", "580.95.05", "missing-files"),
+                                ("/var/run/cdi/b.yaml", "580.95.05", "580.95.05", "current")])
+        self.assertIn("/var/run/cdi/c.yaml", [fault["file"] for fault in told["cdi_faults"]])
+        table = ctkit("status", root=self.root, release="1.7.27").stdout
+        self.assertRegex(table, r"570\.10 +\S+ +580\.95\.05 +missing-files +/etc/cdi/a\.yaml")
+        self.assertEqual(self.rules("2.1.9"), {"CTK031", "CTK033"})
+
+    def test_the_daemons_own_folders_are_read_and_1_6_has_no_specs(self):
+        self.write({"/etc/cdi/bad.yaml": "kind: nothing\n", "/opt/cdi/bad.yaml": "kind: nothing\n",
+                    ROOT: 'version = 2\n[plugins."io.containerd.grpc.v1.cri"]\nenable_cdi = true\ncdi_spec_dirs = ["/opt/cdi"]\n'})
+        files = [finding["origin"]["file"] for finding in lint(self.root, "1.7.27")["findings"] if finding["rule"] == "CTK031"]
+        self.assertEqual(files, ["/opt/cdi/bad.yaml"])
+        self.assertNotIn("CTK031", self.rules("1.6.39"))
+
+
 class Rules(Tree):
     def sarif_rules(self):
         done = ctkit("lint", "-o", "sarif", root=CAPTURE)

@@ -108,15 +108,15 @@ class Runtime:
         runtimes = self.config()["containerd"]["runtimes"] or {}
         return {name: (runtime.get("options") or {}).get("BinaryName", "") for name, runtime in runtimes.items()}
 
-    def start(self, image, command, *, handler="", name="c", privileged=False, host_pid=False, mounts=()):
-        """A pod on the node's network with one container; mounts: (host path, container path)."""
-        return Pod(self, image, command, handler, name, privileged, host_pid, mounts)
+    def start(self, image, command, *, handler="", name="c", privileged=False, host_pid=False, mounts=(), devices=()):
+        """A pod on the node's network with one container; mounts: (host path, container path), devices: names of CDI."""
+        return Pod(self, image, command, handler, name, privileged, host_pid, mounts, devices)
 
 
 class Pod:
     """A running pod with one container; `with` removes it."""
 
-    def __init__(self, runtime, image, command, handler, name, privileged, host_pid, mounts):
+    def __init__(self, runtime, image, command, handler, name, privileged, host_pid, mounts, devices=()):
         self._runtime = runtime
         unique = f"{name}-{time.monotonic_ns():x}"
         namespaces = number_field(1, _NODE) + number_field(2, _NODE if host_pid else _CONTAINER) + number_field(3, _NODE)
@@ -129,6 +129,7 @@ class Pod:
             config += b"".join(field(3, word) for word in command)
             for host, inside in mounts:
                 config += field(7, field(1, inside) + field(2, host))
+            config += b"".join(field(17, field(1, device)) for device in devices)
             config += field(11, "log") + field(15, field(2, (number_field(2, 1) if privileged else b"") + field(3, namespaces)))
             self.container = runtime.call("CreateContainer", field(1, self.id) + field(2, config) + field(3, pod_config))[1]
             runtime.call("StartContainer", field(1, self.container))
