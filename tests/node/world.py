@@ -9,14 +9,18 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 
 import cri
-import image
 from node import SOCKET, UNIT, Node, NodeFailed, wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "deploy/image"))
+import oci  # noqa: E402  (deploy/image/oci.py)
+from tree import Tree  # noqa: E402
+
 IMAGE = "registry.test/node"
 TOOLKIT = "/usr/local/nvidia/toolkit"
 CONTAINERD_FOLDER = "/etc/containerd"
@@ -54,7 +58,14 @@ def _image_of(ctkit):
     # libsystemd is loaded when it is needed, so that ldd doesn't tell of it.
     for library in linked + ([LIBSYSTEMD] + _linked_to(LIBSYSTEMD) if linked else []):
         files[library] = (pathlib.Path(library).read_bytes(), 0o755)
-    return image.archive(IMAGE, "1", files, {f"bin/{name}": "busybox" for name in APPLETS})
+    layer = Tree()
+    for path, (content, mode) in files.items():
+        layer.add_file(path, content, mode)
+    for name in APPLETS:
+        layer.add_link(f"bin/{name}", "busybox")
+    for folder in ("proc", "sys", "dev", "tmp", "etc", "host"):
+        layer.add_folder(folder)
+    return oci.Archive(IMAGE, "1", [("files", layer)], {"Cmd": ["/bin/sleep", "3600"], "Env": ["PATH=/bin"]}).bytes()
 
 
 def programs(ctkit):
