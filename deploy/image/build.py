@@ -44,23 +44,11 @@ def main():
     for program in (options.ctkit, options.static):
         if not os.access(program, os.X_OK):
             parser.error(f"no program at {program}")
-    artifacts = Tree()
-    if options.artifacts:
-        try:
-            add_artifacts(options.artifacts, artifacts)
-        except ValueError as problem:
-            parser.error(str(problem))
-
-    with tempfile.TemporaryDirectory() as folder:
-        stripped = strip(options.ctkit, folder)
-        root, packages = debian.make_root(stripped)
-        root.add_folder("artifacts")
-        ours = own_layer(stripped, strip(options.static, folder))
-    layers = [(f"Debian: {' '.join(f'{name}={version}' for name, version in packages.items())}", root)]
-    if options.artifacts:
-        layers.append(("NVIDIA's toolkit artifacts", artifacts))
-    layers.append(("ctkit", ours))
-
+    try:
+        artifacts = artifacts_layer(options.artifacts) if options.artifacts else None
+    except ValueError as problem:
+        parser.error(str(problem))
+    layers = make_layers(options.ctkit, options.static, artifacts)
     if options.unpacked:
         options.unpacked.mkdir(parents=True)
         for _, tree in layers:
@@ -75,6 +63,17 @@ def main():
     print(f"{options.name}:{tag} {archive.digest}\n{options.output}")
 
 
+def make_layers(ctkit, static, artifacts):
+    """The image's layers, what changes least first: (what it is, Tree). artifacts: a Tree, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        stripped = strip(ctkit, folder)
+        root, packages = debian.make_root(stripped)
+        root.add_folder("artifacts")
+        ours = own_layer(stripped, strip(static, folder))
+    said = " ".join(f"{name}={version}" for name, version in packages.items())
+    return [(f"Debian: {said}", root), *([("NVIDIA's toolkit artifacts", artifacts)] if artifacts else []), ("ctkit", ours)]
+
+
 def own_layer(ctkit, static):
     layer = Tree()
     layer.add_file("usr/bin/ctkit", ctkit.read_bytes(), 0o755)
@@ -84,8 +83,9 @@ def own_layer(ctkit, static):
     return layer
 
 
-def add_artifacts(folder, layer):
-    """NVIDIA's image has a tree for Debian-like systems and one for others."""
+def artifacts_layer(folder):
+    """NVIDIA's image has a tree for Debian-like systems and one for others. ValueError if the folder is neither."""
+    layer = Tree()
     kinds = [kind for kind in ("deb", "rpm") if (folder / kind).is_dir()]
     if kinds:
         for kind in kinds:
@@ -94,6 +94,7 @@ def add_artifacts(folder, layer):
         layer.add_tree(folder, f"artifacts/{'rpm' if folder.resolve().name == 'rpm' else 'deb'}")
     else:
         raise ValueError(f"'{folder}' has neither deb nor rpm nor usr")
+    return layer
 
 
 def strip(program, folder):
