@@ -7,7 +7,9 @@ folder=$1 ctkit=$2 bindir=$3
 command -v systemd-analyze >/dev/null || { echo "check_units: no systemd-analyze here (Debian: systemd)"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+count=0
 for unit in "$folder"/ctkit*; do
+  count=$((count + 1))
   sed "s|$bindir/ctkit |$ctkit |" "$unit" >"$work/${unit##*/}"
 done
 grep -q "^ExecStart=$ctkit run --foreground$" "$work/ctkit.service" ||
@@ -20,4 +22,4 @@ if grep -F ctkit "$work/said" || [ "${failed:-}" ]; then
   cat "$work/said" >&2
   exit 1
 fi
-echo "check_units: $(ls "$folder" | grep -c '^ctkit') units hold"
+echo "check_units: $count units hold"
