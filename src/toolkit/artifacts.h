@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,17 +28,18 @@ struct Artifact {
   std::string name = {};  ///< as it is to be called
   std::string path = {};  ///< in the source tree
   unsigned mode = 0;
+  std::string link = {};  ///< libraries: the name that programs load
 };
 
 /// NVIDIA's files that an installation is made of.
 struct Artifacts {
-  std::string version = {};                ///< of the libraries, such as 1.20.0
-  std::vector<Artifact> libraries = {};    ///< libnvidia-container.so.1.20.0, …
-  std::vector<Artifact> executables = {};  ///< nvidia-ctk, …
-  bool has_hooks = false;                  ///< nvidia-cdi-hook is among them
+  std::string version = {};                      ///< of the libraries, such as 1.20.0
+  std::vector<Artifact> libraries = {};          ///< libnvidia-container.so.1.20.0, …
+  std::vector<Artifact> programs = {};           ///< those that get a wrapper: nvidia-ctk, …
+  std::optional<Artifact> hooks = std::nullopt;  ///< nvidia-cdi-hook
 };
 
-/// What is below the source root. `not_found` names everything that is missing, at once.
+/// What is below the source root. `not_found` names everything that is missing, at once; the hooks may be.
 engine::Result<Artifacts> find_artifacts(const cdi::Tree& source, const std::string& source_root);
 
 }  // namespace ctkit::toolkit

@@ -31,6 +31,11 @@ class TreeWriter {
                                                        const std::string& path,
                                                        unsigned mode) = 0;
 
+  /// Replaces or creates the file, durably and at once; one that is there keeps owner and mode.
+  [[nodiscard]] virtual engine::Result<void> replace_file(const std::string& path,
+                                                          std::string_view text,
+                                                          unsigned mode) = 0;
+
   /// A new link.
   [[nodiscard]] virtual engine::Result<void> add_link(const std::string& path, const std::string& target) = 0;
 
