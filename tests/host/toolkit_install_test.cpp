@@ -22,9 +22,8 @@
 #include <gtest/gtest.h>
 
 #include "installer/host/posix_node_maker.h"
-#include "installer/host/posix_tree.h"
 #include "installer/host/posix_tree_writer.h"
-#include "installer/host/proc_programs.h"
+#include "installer/host/toolkit_seams.h"
 #include "support/child_process.h"
 #include "support/temp_folder.h"
 #include "toolkit/install_toolkit.h"
@@ -127,11 +126,10 @@ class ToolkitInstall : public testing::Test {
 
   template <typename Work>
   auto on_host(Work work, const std::function<void()>& before_step = [] {}) const {
-    const auto tree = *PosixTree::open("/");
-    const auto real = *PosixTreeWriter::open("/", "/");
-    SteppingWriter writer(*real, before_step);
-    ProcPrograms programs(*RootFolder::open("/"));
-    toolkit::InstallHost host{.source = *tree, .tree = *tree, .writer = writer, .programs = programs};
+    const auto seams = *open_toolkit_seams("/", "/");
+    SteppingWriter writer(*seams.writer, before_step);
+    toolkit::InstallHost host{
+        .source = *seams.source, .tree = *seams.tree, .writer = writer, .programs = *seams.programs};
     return work(host);
   }
 
@@ -292,6 +290,38 @@ TEST_F(ToolkitInstall, ThereIsNoMomentWithoutARunnableProgram) {
   EXPECT_EQ(watch->gaps, 0) << watch->looks << " looks, " << watch->runs << " runs";
   EXPECT_GT(watch->looks, kRounds);
   ::munmap(shared, sizeof(Watch));
+}
+
+// Switches alone, many and fast: the test above would miss a moment of microseconds.
+TEST_F(ToolkitInstall, TakingAPlaceIsAtOnce) {
+  constexpr int kRounds = 20'000;
+  const auto outcome = run_in_child([&] {
+    if (!test::mount_small_disk(folder.path(), 1000)) return std::string("no mount");
+    folder.write("a/file", "");
+    folder.link("toolkit", "a");
+    auto* const watch =
+        new (::mmap(nullptr, sizeof(Watch), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Watch{};
+    const pid_t watcher = ::fork();
+    if (watcher == 0) {
+      const std::string path = folder.path_of("toolkit/file");
+      for (; !watch->stop; ++watch->looks) {
+        const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (file < 0) ++watch->gaps;
+        ::close(file);
+      }
+      ::_exit(0);
+    }
+    const auto writer = *PosixTreeWriter::open("/", folder.path());
+    for (int round = 0; round < kRounds; ++round) {
+      if (!writer->add_link("/next", "a") || !writer->take_place("/next", "/toolkit")) return std::string("failed");
+    }
+    watch->stop = true;
+    int status = 0;
+    ::waitpid(watcher, &status, 0);
+    return std::to_string(watch->gaps) + " gaps" + (watch->looks > kRounds / 100 ? "" : ", but hardly a look");
+  });
+  if (outcome == "no mount") GTEST_SKIP() << "may not mount here";
+  EXPECT_EQ(outcome, "0 gaps");
 }
 
 TEST_F(ToolkitInstall, AFullDiskLeavesWhatWasThere) {
