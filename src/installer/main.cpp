@@ -19,6 +19,7 @@
 #include "installer/find_daemon.h"
 #include "installer/host/cdi_hooks.h"
 #include "installer/host/cri_status.h"
+#include "installer/host/heap.h"
 #include "installer/host/live_seams.h"
 #include "installer/host/open_node.h"
 #include "installer/host/posix_file_system.h"
@@ -195,6 +196,7 @@ int print(const Printed& printed) {
 
 int main(int argc, char** argv) {
   using namespace ctkit::installer;
+  host::map_usual_heap();
   try {
     const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
     if (is_hook(words)) return run_hook(words);
