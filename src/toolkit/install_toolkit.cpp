@@ -112,11 +112,14 @@ ConfigPlan plan_config(const InstallRequest& request,
   ConfigPlan plan{.wanted = render_config(wanted), .present = read_text(tree, places.config)};
   if (found.state == ToolkitState::ours) {
     plan.written = read_text(tree, places.written_config);
-    plan.merged = merge_config(
-        wanted, plan.present, plan.written ? read_config(*plan.written, places.written_config) : wanted, places.config);
+    plan.merged =
+        merge_config(wanted,
+                     plan.present,
+                     plan.written ? parse_config(*plan.written, places.written_config).value_or(wanted) : wanted,
+                     places.config);
   } else {
     // A stock installer writes the file anew at each start: all that is in it is the installer's.
-    const engine::Table theirs = plan.present ? read_config(*plan.present, places.config) : engine::Table{};
+    const engine::Table theirs = parse_config(plan.present.value_or(""), places.config).value_or(engine::Table{});
     plan.merged = merge_config(wanted, plan.present, theirs, places.config);
   }
   return plan;
