@@ -96,6 +96,11 @@ Gate handlers_gate(const DoctorFacts& facts) {
       gate.mention(in_words(finding), remedy);
     }
   }
+  const bool unproven = daemon.state.journal && daemon.state.journal->last && !daemon.state.journal->last->confirmed;
+  if (unproven) {
+    gate.mention("an apply of ctkit's ended before its verdict",
+                 "the next `ctkit apply` takes it back first, or `ctkit rollback`");
+  }
   for (const std::string& path : daemon.state.drifted) {
     gate.mention("'" + path + "' is not as we wrote it", "`ctkit plan` shows what `ctkit apply` would put back");
   }

@@ -149,6 +149,12 @@ Result<Installed> install_toolkit(const InstallRequest& request, InstallHost& ho
   if (auto good = check(request, places, host); !good) return std::unexpected(good.error());
   const auto artifacts = find_artifacts(host.source, request.source_root);
   if (!artifacts) return std::unexpected(artifacts.error());
+  if (!artifacts->hooks && request.own_program.empty()) {
+    return std::unexpected(Error{.code = ErrorCode::not_found,
+                                 .message = "artifacts of the toolkit are missing: nvidia-cdi-hook",
+                                 .where = request.source_root,
+                                 .hint = "without it no container with a CDI device starts"});
+  }
   const auto found = find_toolkit(host.tree, places);
   if (!found) return std::unexpected(found.error());
 
