@@ -31,7 +31,8 @@ using engine::Result;
 
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20U;
+// Larger ones come from the kernel anew each time, and clearing their pages takes longer than reading and comparing.
+constexpr std::size_t kChunk = std::size_t{1} << 16U;
 constexpr std::size_t kMostText = std::size_t{1} << 20U;
 constexpr unsigned kConfigMode = 0644;
 
