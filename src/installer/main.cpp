@@ -15,6 +15,7 @@
 #include "installer/cdi_commands.h"
 #include "installer/cli.h"
 #include "installer/daemon_build.h"
+#include "installer/doctor_cli.h"
 #include "installer/exit_code.h"
 #include "installer/find_daemon.h"
 #include "installer/host/cdi_hooks.h"
@@ -26,6 +27,7 @@
 #include "installer/host/posix_tree.h"
 #include "installer/host/run_daemonset.h"
 #include "installer/locked_run.h"
+#include "installer/main_doctor.h"
 #include "installer/observe.h"
 #include "installer/plan_file.h"
 #include "installer/report_json.h"
@@ -204,6 +206,10 @@ int main(int argc, char** argv) {
     if (const auto cdi = parse_cdi_command_line(words)) {
       if (const auto* printed = std::get_if<Printed>(&*cdi)) return print(*printed);
       return run_cdi_request(std::get<CdiRequest>(*cdi));
+    }
+    if (auto doctor = parse_doctor_command_line(words)) {
+      if (const auto* printed = std::get_if<Printed>(&*doctor)) return print(*printed);
+      return run_doctor(std::get<DoctorRequest>(*std::move(doctor)));
     }
     auto parsed = parse_command_line(words);
     if (const auto* printed = std::get_if<Printed>(&parsed)) return print(*printed);
