@@ -98,10 +98,12 @@ void finish(Journal& journal, const Plan& plan) {
 void remove_leftovers(FileSystem& files, const Journal& journal) {
   for (const JournalEntry& entry : journal.files) {
     const std::string folder = folder_of(entry.change.path);
-    const auto names = files.list(folder);
-    if (!names) continue;
-    for (const std::string& name : *names) {
-      if (is_leftover_name(name)) static_cast<void>(files.remove(folder + "/" + name));
+    for (const std::string& place : {folder, folder_of(folder)}) {
+      const auto names = files.list(place);
+      if (!names) continue;
+      for (const std::string& name : *names) {
+        if (is_leftover_name(name)) static_cast<void>(files.remove((place == "/" ? "" : place) + "/" + name));
+      }
     }
   }
 }

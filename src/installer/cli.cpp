@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "installer/handlers_option.h"
+
 namespace ctkit::installer {
 
 namespace {
@@ -102,30 +104,6 @@ void add_apply_options(CLI::App& verb, Request& request, Words& words) {
       ->envname("CTKIT_CONFIRM_TIMEOUT")
       ->check(CLI::Range(0L, 86400L))
       ->capture_default_str();
-}
-
-std::vector<engine::DesiredHandler> usual_handlers(const std::string& folder) {
-  return {{.name = "nvidia", .binary = folder + "/nvidia-container-runtime"},
-          {.name = "nvidia-cdi", .binary = folder + "/nvidia-container-runtime.cdi"},
-          {.name = "nvidia-legacy", .binary = folder + "/nvidia-container-runtime.legacy"}};
-}
-
-/// `name=binary[,type=…]`; false if it is anything else.
-bool parse_handler(std::string_view text, engine::DesiredHandler& handler) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0) return false;
-  handler.name = text.substr(0, equals);
-  text.remove_prefix(equals + 1);
-  const std::size_t comma = text.find(',');
-  handler.binary = text.substr(0, comma);
-  if (comma != std::string_view::npos) {
-    constexpr std::string_view kType = "type=";
-    text.remove_prefix(comma + 1);
-    if (!text.starts_with(kType)) return false;
-    handler.type = text.substr(kType.size());
-    if (handler.type.empty()) return false;
-  }
-  return handler.binary.starts_with('/');
 }
 
 bool is_file_path(std::string_view path) {

@@ -15,11 +15,13 @@ struct FileMode {
   unsigned mode = 0644;       ///< permission bits of a new file
   bool for_existing = false;  ///< a file that is there gets them too, and loses its ACL
   const std::optional<std::string>* instead_of =
-      nullptr;  ///< what has to be there, no file or that text; null: anything
+      nullptr;               ///< what has to be there, no file or that text; null: anything
+  bool stage_above = false;  ///< the file's folder must never show its content under a second name, not for a moment:
+                             ///< it stands in the folder above, if that is of the same mount
 };
 
-/// What a replace that was killed may leave beside the file: whole content under a name that the next replace in the
-/// folder removes.
+/// What a replace that was killed may leave beside the file, or in the folder above: whole content under a name that
+/// the next replace in the folder removes.
 inline bool is_leftover_name(std::string_view name) {
   constexpr std::string_view kPrefix = ".ctkit-";
   constexpr std::size_t kDigitCount = 16;

@@ -21,7 +21,9 @@ engine::Result<void> set_file(FileSystem& files,
   if (text) {
     const bool other = mode && present_mode(files, path) != mode;
     return files.replace(
-        path, *text, {.mode = mode.value_or(kReadableByAll), .for_existing = other, .instead_of = &instead_of});
+        path,
+        *text,
+        {.mode = mode.value_or(kReadableByAll), .for_existing = other, .instead_of = &instead_of, .stage_above = true});
   }
   auto removed = files.remove(path);
   if (!removed && removed.error().code == engine::ErrorCode::not_found) return {};

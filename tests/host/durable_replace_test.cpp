@@ -1,5 +1,6 @@
 #include "installer/host/durable_replace.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -194,6 +195,63 @@ TEST_F(DurableReplace, NeverReplacesWhatTheCallerHasNotSeen) {
   }
   EXPECT_EQ(lost, 0) << "of 500, " << refused << " refused";
   EXPECT_EQ(files->list("/"), Names{"x"});
+}
+
+// CRI-O reads every file in its folder, whatever the name.
+TEST_F(DurableReplace, StagedAboveTheFolderNeverShowsTwoFiles) {
+  folder.write("d/x", "old");
+  const std::optional<std::string> old = "old";
+  for (const bool unnamed : {true, false}) {
+    for (const long call : {SYS_renameat, SYS_renameat2}) {
+      const bool exchanged = call == SYS_renameat2;
+      const auto outcome = run_in_child([&] {
+        if (!unnamed) test::deny_unnamed_files();
+        test::die_at_call(call);
+        const auto replaced =
+            files->replace("/d/x", "new", {.instead_of = exchanged ? &old : nullptr, .stage_above = true});
+        return replaced ? "done" : replaced.error().message;
+      });
+      EXPECT_EQ(outcome, std::nullopt);
+      EXPECT_EQ(files->list("/d"), Names{"x"});
+      EXPECT_EQ(files->list("/").value_or(Names{}).size(), 3U) << "the whole content waits above";
+      ASSERT_TRUE(files->replace("/d/x", "old", {.instead_of = &old, .stage_above = true}));
+      EXPECT_EQ(files->list("/"), (Names{"d", "x"}));
+      EXPECT_EQ(files->read("/d/x"), "old");
+    }
+  }
+}
+
+TEST_F(DurableReplace, WhatStandsAboveIsOutOfSightOfWhoReadsTheFolder) {
+  const std::array texts = {std::string(10'000, 'a'), std::string(9'000, 'b')};
+  folder.write("d/x", texts[0]);
+  std::size_t most = 0;
+  {
+    const std::jthread reader([&](const std::stop_token& stop) {
+      const auto own = PosixFileSystem::open(folder.path());
+      while (!stop.stop_requested() || most == 0)
+        most = std::max(most, (*own)->list("/d").value_or(Names{}).size());
+    });
+    for (unsigned i = 1; i <= 500; ++i) {
+      const std::optional<std::string> seen = texts[(i + 1) % 2];
+      ASSERT_TRUE(files->replace("/d/x", texts[i % 2], {.instead_of = &seen, .stage_above = true}));
+    }
+  }
+  EXPECT_EQ(most, 1U);
+}
+
+TEST_F(DurableReplace, FolderThatIsAMountIsItsOwnStage) {
+  folder.make_folder("d");
+  const auto outcome = run_in_child([&] {
+    if (!test::mount_small_disk(folder.path_of("d"), 64)) return std::string("may not mount");
+    files = *PosixFileSystem::open(folder.path());
+    for (const std::string text : {"old", "new"}) {
+      const auto replaced = files->replace("/d/x", text, {.stage_above = true});
+      if (!replaced) return replaced.error().message;
+    }
+    return files->read("/d/x").value_or("gone") + ", " + std::to_string(files->list("/d").value_or(Names{}).size());
+  });
+  if (outcome == "may not mount") GTEST_SKIP() << "needs the right to mount";
+  EXPECT_EQ(outcome, "new, 1");
 }
 
 // A step of replacing, by the system call that takes it.

@@ -18,17 +18,18 @@
 
 // 1. The bytes go to a file without a name (O_TMPFILE), which a kill leaves no trace of.
 // 2. It gets owner, mode, label and ACL of the file that is there, then fsync.
-// 3. Nothing there: it is linked to the name itself. Else it is linked to a dot name and at once
-//    renamed over the file: a glob like `conf.d/*` (and CRI-O, which reads every file) matches dot
-//    names too, so a load between the two calls sees whole content twice.
-// 4. A kill between the two leaves the dot name; the next replace in the folder removes it.
+// 3. Nothing there: it is linked to the name itself. Else it is linked to a dot name and at once renamed over the file.
+//    A glob like `conf.d/*` (and CRI-O, which reads every file) matches dot names too: where the caller asks for it the
+//    dot name stands in the folder above. Where that is another mount, a load between the two calls sees whole content
+//    twice.
+// 4. A kill between the two leaves the dot name; the next replace in the folder removes it, from either place.
 // 5. The folder is synced.
 // 6. If the caller says what the file has to hold, the two names are exchanged instead: what comes out under the dot
 // name is
 //    what was really replaced, and is read. If it is something else, written since the caller read the file, they are
 //    exchanged back. It is compared before, too, so that a kill in between finds both changed only if somebody wrote
 //    then. A kill there leaves the old text under the dot name.
-// File systems without O_TMPFILE (some overlays, FUSE, NFS) get the dot name from the start.
+// File systems without O_TMPFILE (some overlays, FUSE, NFS) get the dot name from the start, in the same place.
 
 namespace ctkit::installer::host {
 
@@ -54,6 +55,7 @@ struct Existing {
 // A name of ours in the folder, removed unless it was renamed away.
 class TemporaryName {
  public:
+  /// `folder`: where it stands.
   explicit TemporaryName(int folder) : folder_(folder) {}
   TemporaryName(const TemporaryName&) = delete;
   TemporaryName& operator=(const TemporaryName&) = delete;
@@ -66,6 +68,7 @@ class TemporaryName {
   void hold(std::string name) { name_ = std::move(name); }
   void let_go() { name_.clear(); }
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] int folder() const { return folder_; }
 
  private:
   int folder_;
@@ -125,8 +128,8 @@ Result<UniqueFd> open_new(int folder, TemporaryName& temporary, std::string_view
   }
   auto name = make_temporary_name(path);
   if (!name) return std::unexpected(name.error());
-  UniqueFd named(
-      ::openat(folder, name->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  UniqueFd named(::openat(
+      temporary.folder(), name->c_str(), O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (!named) return std::unexpected(make_system_error(errno, "create a file in the folder", path));
   temporary.hold(std::move(*name));
   return named;
@@ -217,28 +220,28 @@ Result<bool> holds(int folder, const std::string& name, const std::string& text,
 Result<void> exchange(TemporaryName& temporary, const Place& place, const std::string& text, std::string_view path) {
   const int folder = place.folder.get();
   const auto swap = [&] {
-    return ::renameat2(folder, temporary.name().c_str(), folder, place.name.c_str(), RENAME_EXCHANGE);
+    return ::renameat2(temporary.folder(), temporary.name().c_str(), folder, place.name.c_str(), RENAME_EXCHANGE);
   };
   const auto before = holds(folder, place.name, text, path);
   if (!before) return std::unexpected(before.error());
   if (!*before) return std::unexpected(changed_meanwhile(path));
   if (swap() != 0) {
     // File systems without an exchange: what was compared just now has to do.
-    if (errno == EINVAL && ::renameat(folder, temporary.name().c_str(), folder, place.name.c_str()) == 0) {
+    if (errno == EINVAL && ::renameat(temporary.folder(), temporary.name().c_str(), folder, place.name.c_str()) == 0) {
       temporary.let_go();
       return {};
     }
     return std::unexpected(make_system_error(errno, "replace the file", path));
   }
-  const auto replaced = holds(folder, temporary.name(), text, path);
+  const auto replaced = holds(temporary.folder(), temporary.name(), text, path);
   if (replaced && *replaced) {
-    ::unlinkat(folder, temporary.name().c_str(), 0);
+    ::unlinkat(temporary.folder(), temporary.name().c_str(), 0);
     temporary.let_go();
     return {};
   }
   if (swap() != 0) {
     Error error = make_system_error(errno, "put back what somebody wrote meanwhile into", path);
-    error.hint = "it is in '" + temporary.name() + "' beside it";
+    error.hint = "it is in '" + temporary.name() + (place.stage ? "' in the folder above" : "' beside it");
     temporary.let_go();
     return std::unexpected(error);
   }
@@ -257,11 +260,11 @@ Result<void> put_in_place(int file,
     if (is_new) return link_unnamed(file, folder, place.name, path);
     auto name = make_temporary_name(path);
     if (!name) return std::unexpected(name.error());
-    if (auto linked = link_unnamed(file, folder, *name, path); !linked) return linked;
+    if (auto linked = link_unnamed(file, temporary.folder(), *name, path); !linked) return linked;
     temporary.hold(std::move(*name));
   }
   if (!is_new && instead_of != nullptr && *instead_of) return exchange(temporary, place, **instead_of, path);
-  if (::renameat(folder, temporary.name().c_str(), folder, place.name.c_str()) != 0) {
+  if (::renameat(temporary.folder(), temporary.name().c_str(), folder, place.name.c_str()) != 0) {
     return std::unexpected(make_system_error(errno, "replace the file", path));
   }
   temporary.let_go();
@@ -273,6 +276,7 @@ Result<void> put_in_place(int file,
 Result<void> replace_durably(const Place& place, std::string_view text, FileMode mode, std::string_view path) {
   const int folder = place.folder.get();
   remove_leftovers(folder, path);
+  if (place.stage) remove_leftovers(place.stage.get(), path);
   const auto found = find_existing(place, path);
   if (!found) return std::unexpected(found.error());
   const std::optional<Existing>& existing = *found;
@@ -280,7 +284,7 @@ Result<void> replace_durably(const Place& place, std::string_view text, FileMode
     return std::unexpected(changed_meanwhile(path));
   }
 
-  TemporaryName temporary(folder);
+  TemporaryName temporary(place.stage ? place.stage.get() : folder);
   const auto file = open_new(folder, temporary, path);
   if (!file) return std::unexpected(file.error());
   if (auto written = write_all(file->get(), text, path); !written) return written;

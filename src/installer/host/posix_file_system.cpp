@@ -163,8 +163,9 @@ Result<std::int64_t> PosixFileSystem::modified(std::string_view path) const {
 }
 
 Result<void> PosixFileSystem::replace(std::string_view path, std::string_view text, FileMode mode) {
-  const auto place = root_.final_place_of(path);
+  auto place = root_.final_place_of(path);
   if (!place) return std::unexpected(place.error());
+  if (mode.stage_above) place->stage = root_.stage_above(*place);
   return replace_durably(*place, text, mode, path);
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <optional>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -52,6 +53,18 @@ Result<std::optional<std::string>> read_link(const Place& place, std::string_vie
   return std::unexpected(make_system_error(errno, "read the link", path));
 }
 
+// A name can be moved within a mount only: a bind mount of the same file system is another one.
+bool same_mount(int left, int right) {
+  struct statx one{};
+  struct statx other{};
+  constexpr unsigned kWanted = STATX_BASIC_STATS | STATX_MNT_ID;
+  if (::statx(left, "", AT_EMPTY_PATH, kWanted, &one) != 0 || ::statx(right, "", AT_EMPTY_PATH, kWanted, &other) != 0) {
+    return false;
+  }
+  return (one.stx_mask & other.stx_mask & STATX_MNT_ID) != 0 && one.stx_mnt_id == other.stx_mnt_id &&
+         one.stx_dev_major == other.stx_dev_major && one.stx_dev_minor == other.stx_dev_minor;
+}
+
 }  // namespace
 
 Result<RootFolder> RootFolder::open(const std::string& folder) {
@@ -95,7 +108,7 @@ Result<Place> RootFolder::place_of(std::string_view path) const {
   }
   auto folder = open(folder_part(path), O_RDONLY | O_DIRECTORY);
   if (!folder) return std::unexpected(folder.error());
-  return Place{.folder = std::move(*folder), .name = std::string(name)};
+  return Place{.folder = std::move(*folder), .name = std::string(name), .folder_path = folder_part(path)};
 }
 
 Result<Place> RootFolder::final_place_of(std::string_view path) const {
@@ -111,6 +124,15 @@ Result<Place> RootFolder::final_place_of(std::string_view path) const {
     current = target->starts_with('/') ? *target : folder_part(current) + *target;
   }
   return std::unexpected(make_system_error(ELOOP, "follow the link", path));
+}
+
+UniqueFd RootFolder::stage_above(const Place& place) const {
+  auto above = open(place.folder_path + "..", O_RDONLY | O_DIRECTORY);
+  if (!above || !same_mount(above->get(), place.folder.get()) ||
+      ::faccessat(above->get(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
+    return {};
+  }
+  return *std::move(above);
 }
 
 }  // namespace ctkit::installer::host

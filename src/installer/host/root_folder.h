@@ -13,6 +13,8 @@ namespace ctkit::installer::host {
 struct Place {
   UniqueFd folder = {};
   std::string name = {};
+  std::string folder_path = {};  ///< of the folder, below the root, with a slash at its end
+  UniqueFd stage = {};           ///< where its new content may have a name for a moment; none: in the folder itself
 };
 
 /// The host root, kept open. Every path is resolved below it by the kernel (openat2,
@@ -35,6 +37,9 @@ class RootFolder {
 
   /// The same, at the end of all links.
   [[nodiscard]] engine::Result<Place> final_place_of(std::string_view path) const;
+
+  /// The folder above the place's, if files can be moved from there into it and we may write there; else none.
+  [[nodiscard]] UniqueFd stage_above(const Place& place) const;
 
  private:
   explicit RootFolder(UniqueFd root) : root_(std::move(root)) {}
