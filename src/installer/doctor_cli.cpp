@@ -15,9 +15,10 @@ std::optional<std::variant<DoctorRequest, Printed>> parse_doctor_command_line(st
   std::string format = "table";
   CLI::App app("One page for the person on call: which gate between driver and container fails first, and what to do.",
                "ctkit doctor");
-  app.add_option("--root", node.root, "Host root, a recorded tree or a capture's folder")
-      ->envname("CTKIT_ROOT")
-      ->capture_default_str();
+  app.add_option("--root",
+                 node.root,
+                 "Host root, a recorded tree or a capture's folder (default: /, in a pod /host if it is there)")
+      ->envname("CTKIT_ROOT");
   app.add_option("--engine", node.engine, "containerd or crio (default: found)")
       ->envname("CTKIT_ENGINE")
       ->check(CLI::IsMember({"containerd", "crio"}));

@@ -61,6 +61,10 @@ int run_doctor(DoctorRequest request) {
   Request& node_request = request.node;
   const auto here = host::PosixFileSystem::open("/");
   if (!here) return fail(here.error());
+  if (node_request.root.empty()) {
+    node_request.root = find_doctors_root(**here);
+    if (node_request.root != "/") std::cerr << "ctkit: the host's root is " << node_request.root << '\n';
+  }
   const HostRoot root = find_host_root(**here, absolute(node_request.root));
   if (!node_request.defaults.empty()) node_request.defaults = absolute(node_request.defaults);
   const auto files = host::PosixFileSystem::open(root.folder);

@@ -22,6 +22,7 @@ using cdi::join;
 
 constexpr std::string_view kValidations = "/run/nvidia/validations";
 constexpr std::string_view kDriverContainer = "/run/nvidia/driver";
+constexpr std::string_view kKernelRelease = "/proc/sys/kernel/osrelease";
 constexpr unsigned kExecutable = 0111;
 
 std::string read_text(const engine::FileReader& files, std::string_view path) {
@@ -87,7 +88,7 @@ void look_at_nodes(const ValidatorFacts& validator, const cdi::Tree& tree, Drive
 DriverFacts look_at_driver(const DoctorRequest& request, const ValidatorFacts& validator, const DoctorView& view) {
   const engine::FileReader& files = view.host.files;
   DriverFacts facts{.root = find_driver_root(request, validator, view.tree)};
-  facts.kernel_seen = is_there(view.tree, "/proc/sys/kernel/osrelease");
+  facts.kernel_seen = is_there(view.tree, kKernelRelease);
   facts.module_version = cdi::parse_module_version(read_text(files, "/proc/driver/nvidia/version"));
   facts.module_loaded = !facts.module_version.empty() || is_there(view.tree, "/sys/module/nvidia") ||
                         has_module(read_text(files, "/proc/modules"), "nvidia");
@@ -231,6 +232,11 @@ CdiFacts look_at_specs(const DriverFacts& driver, const DaemonFacts& daemon, con
 }
 
 }  // namespace
+
+std::string find_doctors_root(const engine::FileReader& here) {
+  const bool host_itself = here.exists("/run/systemd/private") || here.exists("/run/dbus/system_bus_socket");
+  return !host_itself && here.exists("/host" + std::string(kKernelRelease)) ? "/host" : "/";
+}
 
 DoctorFacts observe_doctor(const DoctorRequest& request, const DoctorView& view) {
   DoctorFacts facts{.runtime_class = request.runtime_class, .validator = look_at_validator(view)};

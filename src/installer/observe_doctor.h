@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "cdi/tree.h"
 #include "engine/engine.h"
@@ -20,6 +21,9 @@ struct DoctorView {
   engine::Result<const engine::Engine*> engine = nullptr;   ///< an error: why there is none
   std::optional<engine::Error> unreachable = std::nullopt;  ///< a node whose daemon nobody can be asked about
 };
+
+/// The host's root where nobody names one: /host in a pod that has it there, else /.
+std::string find_doctors_root(const engine::FileReader& here);
 
 /// Looks, and changes nothing.
 DoctorFacts observe_doctor(const DoctorRequest& request, const DoctorView& view);

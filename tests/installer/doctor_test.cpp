@@ -9,7 +9,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "installer/observe_doctor.h"
 #include "installer/report_doctor.h"
+#include "support/memory_files.h"
 
 namespace ctkit::installer {
 namespace {
@@ -461,6 +463,14 @@ TEST(Doctor, JsonHasTheGatesWithTheirProblems) {
       "state": "passed",
       "found": "580.95.05",
       "problems": [])"));
+}
+
+TEST(Doctor, LooksAtTheHostThatAPodHas) {
+  const std::string kernel = "/proc/sys/kernel/osrelease";
+  EXPECT_EQ(find_doctors_root(test::MemoryFiles{{kernel, ""}}), "/");
+  EXPECT_EQ(find_doctors_root(test::MemoryFiles{{kernel, ""}, {"/host" + kernel, ""}}), "/host");
+  // Somebody's folder of that name on the host.
+  EXPECT_EQ(find_doctors_root(test::MemoryFiles{{"/run/systemd/private", ""}, {"/host" + kernel, ""}}), "/");
 }
 
 TEST(DriverReady, AllFiveAreRead) {
