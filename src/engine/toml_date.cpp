@@ -184,10 +184,10 @@ std::optional<std::string> parse_go_date(std::string_view text) {
   return std::string(text);
 }
 
-std::optional<std::string> parse_go_time(std::string_view text) {
+std::optional<std::string> parse_go_time(std::string_view text, bool long_fractions) {
   auto clock = read_clock(text, {});
-  // Go's time.Parse takes nine digits; the rest is text too much.
-  if (!clock || clock->length != text.size() || text.size() > 18) return std::nullopt;
+  // To Go's time.Parse of 1.19 what stands behind nine digits was text too much.
+  if (!clock || clock->length != text.size() || (text.size() > 18 && !long_fractions)) return std::nullopt;
   std::string fraction = without_trailing_zeros(clock->fraction);
   if (!fraction.empty()) fraction.resize(9, '0');
   return clock->text + with_point(fraction);
@@ -195,8 +195,9 @@ std::optional<std::string> parse_go_time(std::string_view text) {
 
 std::optional<std::string> parse_go_offset_date_time(std::string_view date,
                                                      std::string_view time,
-                                                     std::string_view offset) {
-  if (!is_date(date) || !parse_go_time(time) || offset == "z" || !is_offset(offset, 24, 60)) {
+                                                     std::string_view offset,
+                                                     bool long_fractions) {
+  if (!is_date(date) || !parse_go_time(time, long_fractions) || offset == "z" || !is_offset(offset, 24, 60)) {
     return std::nullopt;
   }
   return std::string(date) + 'T' + std::string(time.substr(0, 8)) + canonical_offset(offset);

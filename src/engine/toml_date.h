@@ -32,11 +32,12 @@ DatePatternMatch match_date_pattern(std::string_view text);
 
 /// `YYYY-MM-DD` of a day that exists.
 std::optional<std::string> parse_go_date(std::string_view text);
-/// `HH:MM:SS` with at most nine digits of a fraction, printed with none or nine.
-std::optional<std::string> parse_go_time(std::string_view text);
+/// `HH:MM:SS` with a fraction, printed with none or nine digits of it; more than nine only if `long_fractions`.
+std::optional<std::string> parse_go_time(std::string_view text, bool long_fractions);
 /// The same with an offset: `Z`, `+HH:MM`; printed without the fraction.
 std::optional<std::string> parse_go_offset_date_time(std::string_view date,
                                                      std::string_view time,
-                                                     std::string_view offset);
+                                                     std::string_view offset,
+                                                     bool long_fractions);
 
 }  // namespace ctkit::engine

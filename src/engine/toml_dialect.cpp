@@ -12,9 +12,15 @@ constexpr TomlDialect kGoToml194{
     .grammar = TomlDialect::Grammar::go_toml_1,
 };
 
+constexpr TomlDialect kGoToml19OfGo119{
+    .grammar = TomlDialect::Grammar::go_toml_1,
+    .large_unsigned_integers = true,
+};
+
 constexpr TomlDialect kGoToml19{
     .grammar = TomlDialect::Grammar::go_toml_1,
     .large_unsigned_integers = true,
+    .long_fractions = true,
 };
 
 constexpr TomlDialect kGoToml22{

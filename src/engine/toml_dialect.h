@@ -21,6 +21,8 @@ struct TomlDialect {
   bool underscores_by_pattern = false;
   /// Integers up to 2^64-1.
   bool large_unsigned_integers = false;
+  /// More than nine digits after the seconds' point, those behind the ninth ignored: Go's time.Parse from 1.20 on.
+  bool long_fractions = false;
 
   // Rules of toml_1_0.
 
@@ -52,6 +54,8 @@ struct TomlDialect {
 extern const TomlDialect kGoToml18;
 /// pelletier/go-toml 1.9.4, in Debian's containerd 1.6: as 1.9.5, but integers above int64 are refused.
 extern const TomlDialect kGoToml194;
+/// pelletier/go-toml 1.9.5 built by Go 1.19, in containerd to 1.6.23.
+extern const TomlDialect kGoToml19OfGo119;
 /// pelletier/go-toml 1.9.5, in containerd 1.6 and 1.7.
 extern const TomlDialect kGoToml19;
 /// pelletier/go-toml 2.2.3 and 2.2.4, in containerd 2.0 to 2.2.

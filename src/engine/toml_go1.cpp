@@ -27,11 +27,11 @@ std::string quoted(std::string_view text) {
 }
 
 std::optional<std::string> parse_pattern_date(std::string_view text) {
-  if (text.contains(':') && text.find(':') < text.find_first_of("T ")) return parse_go_time(text);
+  if (text.contains(':') && text.find(':') < text.find_first_of("T ")) return parse_go_time(text, false);
   if (text.size() <= 10) return parse_go_date(text);
   if (text[10] != 'T' && text[10] != ' ') return std::nullopt;
   const auto date = parse_go_date(text.substr(0, 10));
-  const auto time = parse_go_time(text.substr(11));
+  const auto time = parse_go_time(text.substr(11), false);
   if (!date || !time) return std::nullopt;
   return *date + 'T' + *time;
 }
@@ -40,7 +40,7 @@ std::optional<std::string> parse_zoned_date(std::string_view text) {
   const std::size_t offset = text.find_first_of("Z+-", 11);
   if (text.size() < 20 || offset == std::string_view::npos) return std::nullopt;
   if (text[10] != 'T' && text[10] != ' ') return std::nullopt;
-  return parse_go_offset_date_time(text.substr(0, 10), text.substr(11, offset - 11), text.substr(offset));
+  return parse_go_offset_date_time(text.substr(0, 10), text.substr(11, offset - 11), text.substr(offset), false);
 }
 
 }  // namespace
@@ -168,20 +168,22 @@ bool Go1Parser::number(const Go1Token& token, Value& out) {
 }
 
 bool Go1Parser::date(const Go1Token& token, Value& out) {
+  const bool long_fractions = dialect_.long_fractions;
   std::optional<std::string> text;
   if (token.kind == Kind::pattern_date) {
     text = parse_pattern_date(token.written);
   } else if (token.kind == Kind::zoned_date) {
     text = parse_zoned_date(token.written);
   } else if (token.kind == Kind::local_time) {
-    text = parse_go_time(token.written);
+    text = parse_go_time(token.written, long_fractions);
   } else if (lexer_.peek().kind != Kind::local_time) {
     text = parse_go_date(token.written);
   } else {
     const Go1Token time = take();
     if (lexer_.peek().kind == Kind::time_offset) {
-      text = parse_go_offset_date_time(token.written, time.written, take().written);
-    } else if (const auto date = parse_go_date(token.written), clock = parse_go_time(time.written); date && clock) {
+      text = parse_go_offset_date_time(token.written, time.written, take().written, long_fractions);
+    } else if (const auto date = parse_go_date(token.written), clock = parse_go_time(time.written, long_fractions);
+               date && clock) {
       text = *date + 'T' + *clock;
     }
   }

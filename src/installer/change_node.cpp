@@ -53,9 +53,10 @@ Result<std::optional<LoadedState>> loaded_now(LiveNode& node) {
   return std::unexpected(status.error());
 }
 
-Result<void> check_binaries(const Request& request, const FileSystem& files) {
+Result<void> check_binaries(const Request& request, const Host& host) {
+  const FileSystem& files = host.files;
   constexpr unsigned kExecutable = 0111;
-  for (const std::string& program : request.programs) {
+  for (const std::string& program : host.programs) {
     const auto mode = files.mode_of(program);
     if (mode && (*mode & kExecutable) != 0) continue;
     return std::unexpected(decision_needed(
@@ -328,7 +329,7 @@ Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engi
   auto plan = make_plan(engine, host.files, journal, request.desired, Outlooks::left_out);
   if (!plan) return std::unexpected(plan.error());
   if (!node.daemon && request.restart != RestartMode::none) return std::unexpected(node.daemon.error());
-  if (auto there = check_binaries(request, host.files); !there) return std::unexpected(there.error());
+  if (auto there = check_binaries(request, host); !there) return std::unexpected(there.error());
 
   Outcome outcome{.plan = *std::move(plan), .applied = true, .node = NodeChange{}};
   NodeChange& change = *outcome.node;

@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "installer/handlers_option.h"
+
 namespace ctkit::installer {
 
 namespace {
@@ -120,30 +122,6 @@ void add_apply_options(CLI::App& verb, Request& request, Words& words) {
       ->capture_default_str();
 }
 
-std::vector<engine::DesiredHandler> usual_handlers(const std::string& folder) {
-  return {{.name = "nvidia", .binary = folder + "/nvidia-container-runtime"},
-          {.name = "nvidia-cdi", .binary = folder + "/nvidia-container-runtime.cdi"},
-          {.name = "nvidia-legacy", .binary = folder + "/nvidia-container-runtime.legacy"}};
-}
-
-/// `name=binary[,type=…]`; false if it is anything else.
-bool parse_handler(std::string_view text, engine::DesiredHandler& handler) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos || equals == 0) return false;
-  handler.name = text.substr(0, equals);
-  text.remove_prefix(equals + 1);
-  const std::size_t comma = text.find(',');
-  handler.binary = text.substr(0, comma);
-  if (comma != std::string_view::npos) {
-    constexpr std::string_view kType = "type=";
-    text.remove_prefix(comma + 1);
-    if (!text.starts_with(kType)) return false;
-    handler.type = text.substr(kType.size());
-    if (handler.type.empty()) return false;
-  }
-  return handler.binary.starts_with('/');
-}
-
 bool is_file_path(std::string_view path) {
   return path.starts_with('/') && !path.ends_with('/');
 }
@@ -152,7 +130,8 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
   for (const auto& [flag, path] : {std::pair("--drop-in", &request.desired.drop_in),
                                    std::pair("--state-dir", &request.state_dir),
                                    std::pair("--socket", &request.socket),
-                                   std::pair("--pid-file", &request.lock)}) {
+                                   std::pair("--pid-file", &request.lock),
+                                   std::pair("--ready-file", &request.ready_file)}) {
     if (path->empty() || is_file_path(*path)) continue;
     return Printed{.text = std::string("ctkit: ") + flag + " wants an absolute path without a slash at its end, not '" +
                            *path + "'\n",
@@ -207,7 +186,10 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
   CLI::App app("Puts runtime handlers on a Kubernetes node without breaking it.", "ctkit");
   app.set_version_flag("--version", "ctkit " CTKIT_VERSION);
   app.require_subcommand(1);
-  app.footer("Also: ctkit cdi --help, for CDI specs; ctkit cdi-hook, for the hooks they call.");
+  app.footer(
+      "Also: ctkit doctor, one page about driver, toolkit, daemon and CDI; ctkit cdi --help, for CDI specs; ctkit "
+      "cdi-hook, "
+      "for the hooks they call.");
 
   std::array<VerbWords, 10> verbs = {{
       {app.add_subcommand("effective", "The effective config, as the daemon computes it"), Verb::effective, ""},
@@ -277,6 +259,11 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
                              "Only the apply of this name, and only if its verdict never came");
         break;
       case Verb::status:
+        verb.app->add_flag("--ready", request.ready, "Only whether `ctkit run` has verified everything; 1 if not");
+        verb.app->add_option("--ready-file", request.ready_file, "Where it says so")
+            ->envname("CTKIT_READY_FILE")
+            ->default_str("/run/nvidia/toolkit/ctkit-ready");
+        break;
       case Verb::uninstall:
         break;
     }

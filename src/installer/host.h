@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cdi/level.h"
 #include "cdi/tree.h"
@@ -34,8 +35,10 @@ struct LiveNode {
 /// The machine, as references to the seams; put together by main.
 struct Host {
   FileSystem& files;
-  LiveNode* live = nullptr;                            ///< null: files only, nobody runs on them
-  const cdi::Tree* tree = nullptr;                     ///< for the CDI specs; null: the verb has no use for them
+  LiveNode* live = nullptr;                ///< null: files only, nobody runs on them
+  const cdi::Tree* tree = nullptr;         ///< for the CDI specs; null: the verb has no use for them
+  bool without_handlers = false;           ///< what a change brings about there is a hook, and no handlers
+  std::vector<std::string> programs = {};  ///< besides the handlers' binaries, what the node must be able to start
   std::optional<cdi::Level> cdi_level = std::nullopt;  ///< of the daemon's CDI library; none: it has none
 };
 

@@ -174,7 +174,11 @@ Result<Locks> lock_host(const Request& request, FileSystem& files, bool is_node)
 
 Result<Outcome> run_locked(const Request& request, const engine::Engine* engine, Host& host) {
   if (request.verb == Verb::rollback || !engine) return roll_back_node(request, host);
-  return run_on(request, *engine, host);
+  if (!host.without_handlers) return run_on(request, *engine, host);
+  Request fitted = request;
+  fitted.desired.handlers.clear();
+  fitted.desired.default_handler.clear();
+  return run_on(fitted, *engine, host);
 }
 
 Result<Outcome> run(const Request& request, const engine::Engine& engine, Host& host) {

@@ -9,19 +9,28 @@
 #include <system_error>
 #include <vector>
 
+#include "daemonset/resolve_settings.h"
+#include "daemonset/settings.h"
 #include "engine/diagnostic.h"
 #include "installer/cdi_cli.h"
 #include "installer/cdi_commands.h"
 #include "installer/cli.h"
 #include "installer/daemon_build.h"
+#include "installer/doctor_cli.h"
 #include "installer/exit_code.h"
 #include "installer/find_daemon.h"
 #include "installer/host/cdi_hooks.h"
 #include "installer/host/cri_status.h"
+#include "installer/host/heap.h"
 #include "installer/host/live_seams.h"
+#include "installer/host/open_node.h"
 #include "installer/host/posix_file_system.h"
 #include "installer/host/posix_tree.h"
+#include "installer/host/readiness_file.h"
+#include "installer/host/root_folder.h"
+#include "installer/host/run_daemonset.h"
 #include "installer/locked_run.h"
+#include "installer/main_doctor.h"
 #include "installer/observe.h"
 #include "installer/plan_file.h"
 #include "installer/report_json.h"
@@ -51,36 +60,6 @@ const engine::Diagnostics* diagnostics_of(const Outcome& outcome) {
   if (outcome.lint) return &outcome.lint->diagnostics;
   if (outcome.preflight) return &outcome.preflight->diagnostics;
   return outcome.plan ? &outcome.plan->diagnostics : nullptr;
-}
-
-/// A capture is a recorded tree, and a given release asks what another daemon would do.
-bool looks_for_daemon(const Request& request, const HostRoot& root) {
-  if (!root.capture.empty()) return false;
-  switch (request.verb) {
-    case Verb::effective:
-    case Verb::explain:
-    case Verb::lint:
-    case Verb::preflight:
-      return request.release.empty();
-    case Verb::plan:
-    case Verb::apply:
-    case Verb::uninstall:
-    case Verb::verify:
-    case Verb::status:
-    case Verb::rollback:
-      return true;
-  }
-  return true;
-}
-
-/// The verbs that do something to a running daemon, or look at it, want one on the machine itself.
-engine::Result<void> check_daemon(const Request& request, const HostRoot& root, const FoundDaemon* found) {
-  const bool changes = request.verb == Verb::apply && request.restart != RestartMode::none;
-  if (found || root.folder != "/" || !changes) return {};
-  return std::unexpected(
-      engine::Error{.code = engine::ErrorCode::unreachable,
-                    .message = "neither containerd nor CRI-O is running here: none of the usual sockets is there",
-                    .hint = "give it as --socket; --restart none writes the files all the same"});
 }
 
 /// What the request says in a file.
@@ -129,84 +108,31 @@ int report(const Request& request, const Outcome& outcome) {
   return exit_status(request, outcome);
 }
 
-void say(const std::string& text) {
-  std::cerr << "ctkit: " << text << '\n';
+/// For a probe: no daemon is asked, `ctkit run` has done that.
+int tell_readiness(const Request& request) {
+  const auto root = host::RootFolder::open(absolute(request.root));
+  if (!root) return fail(root.error());
+  const std::string path = request.ready_file.empty() ? std::string(daemonset::kReadyFile) : request.ready_file;
+  const std::string reason = host::why_not_ready(*root, path);
+  std::cout << (reason.empty() ? "ready" : "not ready: " + reason) << '\n';
+  return static_cast<int>(reason.empty() ? ExitCode::done : ExitCode::failed);
 }
 
 int run_request(Request request) {
+  if (request.ready) return tell_readiness(request);
   const auto here = host::PosixFileSystem::open("/");
   if (!here) return fail(here.error());
   if (auto read = read_plan_file(**here, request); !read) return fail(read.error());
-  const HostRoot root = find_host_root(**here, absolute(request.root));
   if (!request.defaults.empty()) request.defaults = absolute(request.defaults);
-  const auto files = host::PosixFileSystem::open(root.folder);
-  if (!files) return fail(files.error());
-  const auto seams = host::open_live_seams(root.folder);
-  if (!seams) return fail(seams.error());
-
-  // The stock image's lock is for nodes only; a tree has no systemd.
-  const bool is_node =
-      root.folder == "/" || (*files)->exists("/run/systemd/private") || (*files)->exists("/run/dbus/system_bus_socket");
-  const auto held = lock_host(request, **files, is_node && root.capture.empty());
-  if (!held) return fail(held.error());
-  std::optional<FoundDaemon> found;
-  if (looks_for_daemon(request, root)) {
-    const auto connect = [&](const std::string& socket) -> engine::Result<std::unique_ptr<DaemonStatus>> {
-      return host::CriStatus::open(root.folder, socket);
-    };
-    found = find_daemon(request,
-                        state_folder(request),
-                        {.files = **files,
-                         .processes = (*seams)->processes,
-                         .runner = *(*seams)->runner,
-                         .clock = (*seams)->clock,
-                         .connect = connect});
-  }
-  if (auto wanted = check_daemon(request, root, found ? &*found : nullptr); !wanted) return fail(wanted.error());
-
-  Host host{.files = **files};
-  std::optional<LiveNode> node;
-  if (found && found->status) {
-    node.emplace(LiveNode{.socket = found->socket,
-                          .daemon = found->daemon,
-                          .status = *found->status,
-                          .services = *(*seams)->services,
-                          .runner = *(*seams)->runner,
-                          .processes = (*seams)->processes,
-                          .clock = (*seams)->clock,
-                          .say = say});
-    host.live = &*node;
-  }
-  const bool looks_at_specs = request.verb == Verb::lint || request.verb == Verb::status;
-  engine::Result<std::unique_ptr<host::PosixTree>> tree = nullptr;
-  if (looks_at_specs) tree = host::PosixTree::open(root.folder);
-  if (!tree) return fail(tree.error());
-  host.tree = tree->get();
-  engine::Result<Outcome> outcome = Outcome{};
-  if (request.verb == Verb::rollback) {
-    outcome = run_locked(request, nullptr, host);
-  } else {
-    // A daemon that is down says nothing; what it said before still tells its release.
-    const auto kept = found ? read_build(**files, state_folder(request)) : std::nullopt;
-    const LiveDaemon* daemon = found && found->daemon ? &*found->daemon : nullptr;
-    auto observed = observe(**here, root, request, daemon, kept ? &*kept : nullptr);
-    // Without a release the daemon's silence is what is wrong.
-    if (!observed && found && !found->daemon && observed.error().code == engine::ErrorCode::unknown_release) {
-      return fail(found->daemon.error());
+  const auto node = host::OpenNode::open(request);
+  if (!node) return fail(node.error());
+  if (auto known = (*node)->observe(request); !known) return fail(known.error());
+  const auto outcome = run_locked(request, (*node)->engine(), (*node)->host());
+  if (outcome && !request.plan_out.empty()) {
+    const auto kept_plan = render_kept_plan(make_kept_plan(request, *outcome->plan, (*node)->files()));
+    if (auto written = (*here)->replace(absolute(request.plan_out), kept_plan, {.mode = kPlanMode}); !written) {
+      return fail(written.error());
     }
-    if (!observed) return fail(observed.error());
-    if (node) node->check = observed->check.get();
-    request.desired = observed->desired;
-    request.programs = observed->programs;
-    host.cdi_level = observed->cdi_level;
-    outcome = run_locked(request, observed->engine.get(), host);
-    if (outcome && !request.plan_out.empty()) {
-      const auto kept_plan = render_kept_plan(make_kept_plan(request, *outcome->plan, **files));
-      if (auto written = (*here)->replace(absolute(request.plan_out), kept_plan, {.mode = kPlanMode}); !written) {
-        return fail(written.error());
-      }
-    }
-    if (outcome) return report(request, *outcome);
   }
   if (!outcome) return fail(outcome.error());
   return report(request, *outcome);
@@ -267,6 +193,20 @@ int run_hook(std::span<const char* const> words) {
   return host::run_cdi_hook(std::vector<std::string>(rest.begin(), rest.end()));
 }
 
+/// `ctkit run`, or this binary under a name of NVIDIA's installer.
+bool is_run(std::span<const char* const> words) {
+  if (words.empty()) return false;
+  return daemonset::is_nvidia_name(words[0]) || (words.size() > 1 && std::string_view(words[1]) == "run");
+}
+
+int run_life_cycle(std::span<const char* const> words) {
+  const bool by_name = daemonset::is_nvidia_name(words[0]);
+  const auto rest = words.subspan(by_name ? 1 : 2);
+  return host::run_daemonset(by_name ? daemonset::Dialect::nvidia : daemonset::Dialect::own,
+                             std::vector<std::string>(rest.begin(), rest.end()),
+                             CTKIT_VERSION);
+}
+
 int print(const Printed& printed) {
   (printed.mistake ? std::cerr : std::cout) << printed.text;
   return static_cast<int>(printed.mistake ? ExitCode::usage : ExitCode::done);
@@ -277,12 +217,18 @@ int print(const Printed& printed) {
 
 int main(int argc, char** argv) {
   using namespace ctkit::installer;
+  host::map_usual_heap();
   try {
     const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
     if (is_hook(words)) return run_hook(words);
+    if (is_run(words)) return run_life_cycle(words);
     if (const auto cdi = parse_cdi_command_line(words)) {
       if (const auto* printed = std::get_if<Printed>(&*cdi)) return print(*printed);
       return run_cdi_request(std::get<CdiRequest>(*cdi));
+    }
+    if (auto doctor = parse_doctor_command_line(words)) {
+      if (const auto* printed = std::get_if<Printed>(&*doctor)) return print(*printed);
+      return run_doctor(std::get<DoctorRequest>(*std::move(doctor)));
     }
     auto parsed = parse_command_line(words);
     if (const auto* printed = std::get_if<Printed>(&parsed)) return print(*printed);

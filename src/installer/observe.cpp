@@ -188,8 +188,7 @@ Result<Observed> observe(const engine::FileReader& here,
   }
   auto emulated = *table ? containerd::make_daemon(*std::move(known), **std::move(table))
                          : containerd::Daemon{.known = *std::move(known)};
-  Observed observed{.desired = request.desired,
-                    .cdi_level = cdi::level_of_containerd(release->major, release->minor, release->patch)};
+  Observed observed{.cdi_level = cdi::level_of_containerd(release->major, release->minor, release->patch)};
   observed.check = std::make_unique<containerd::ContainerdOwnCheck>(emulated, load);
   observed.engine = std::make_unique<containerd::ContainerdEngine>(std::move(emulated), std::move(load));
   return observed;

@@ -24,12 +24,12 @@ struct HostRoot {
 /// `here` are the files of the machine we run on.
 HostRoot find_host_root(const engine::FileReader& here, const std::string& folder);
 
-/// The engine, how to ask the daemon's own program about it, and what of the request this daemon can do.
+/// The engine, how to ask the daemon's own program about it, and what a change means there.
 struct Observed {
   std::unique_ptr<engine::Engine> engine = {};
   std::unique_ptr<engine::OwnCheck> check = {};
-  engine::Desired desired = {};
   std::optional<cdi::Level> cdi_level = std::nullopt;  ///< of the daemon's CDI library; none: it has none
+  bool without_handlers = false;                       ///< what a change brings about there is a hook, and no handlers
   std::vector<std::string> programs = {};  ///< besides the handlers' binaries, what the node must be able to start
 };
 

@@ -100,15 +100,13 @@ Result<Observed> observe_crio(const engine::FileReader& here,
   load.config_given = load.config_given || load.config_path != crio::kConfigPath;
   if (line->drop_in_folder) load.drop_in_folder = absolute(*line->drop_in_folder, daemon);
 
-  Observed observed{.desired = request.desired,
-                    .cdi_level = kind_of("crio version").cdi_level(release->major, release->minor, release->patch)};
+  Observed observed{.cdi_level = kind_of("crio version").cdi_level(release->major, release->minor, release->patch)};
   std::optional<crio::Hook> hook;
   if (request.hook_mode) {
     hook = crio::Hook{.program = request.toolkit_folder + "/nvidia-container-runtime-hook",
                       .folder = request.hooks_folder,
                       .name = request.hook_name};
-    observed.desired.handlers.clear();
-    observed.desired.default_handler.clear();
+    observed.without_handlers = true;
     observed.programs.push_back(hook->program);
   }
   observed.engine = std::make_unique<crio::CrioEngine>(*std::move(known), std::move(load), std::move(hook));

@@ -42,8 +42,7 @@ struct Request {
   bool hook_mode = false;         ///< NVIDIA's OCI hook instead of handlers, where the daemon has such hooks
   std::string hooks_folder = {};  ///< empty: one that the daemon reads
   std::string hook_name = "oci-nvidia-hook.json";
-  std::vector<std::string> programs = {};  ///< besides the handlers' binaries, what the node must be able to start
-  std::string toolkit_folder = {};         ///< where the runtime binaries are on the host
+  std::string toolkit_folder = {};  ///< where the runtime binaries are on the host
   RestartMode restart = RestartMode::automatic;
   Trust trust = Trust::neither;
   std::string socket = {};     ///< of the running daemon, seen from the host root; empty: the usual ones
@@ -52,6 +51,8 @@ struct Request {
   std::string plan_out = {};   ///< plan: where to keep it, on our own machine
   std::string plan_file = {};  ///< apply: a plan that was kept, on our own machine
   std::optional<KeptPlan> kept_plan = std::nullopt;  ///< what is in it
+  bool ready = false;                                ///< status: only whether `ctkit run` has verified everything
+  std::string ready_file = {};                       ///< status: where it says so, seen from the host root
   long confirm_timeout = 0;         ///< seconds until the host takes an apply back that nobody confirmed; 0: never
   std::string if_unconfirmed = {};  ///< rollback: only this apply, and only while it is unconfirmed
 };

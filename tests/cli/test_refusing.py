@@ -185,7 +185,7 @@ class BadInput(NodeCase):
 
     def test_a_file_that_is_too_large(self):
         self.write({ROOT: ""})
-        os.truncate(self.root / ROOT, 1 << 32)
+        os.truncate(self.root / ROOT, (64 << 20) + 1)
         self.refuse(1, "effective", where="/etc/containerd/config.toml", hint=False)
 
     def test_deep_nesting(self):

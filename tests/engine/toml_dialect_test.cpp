@@ -226,9 +226,18 @@ INSTANTIATE_TEST_SUITE_P(
         {"OfTwoOnKeepTheirDigits",
          "x = 1979-05-27T07:32:00.500",
          split("{x: @1979-05-27T07:32:00.500000000}", "{x: @1979-05-27T07:32:00.500}")},
-        {"OfTwoOnCutTheFractionAtNineDigits",
+        {"From19OnCutTheFractionAtNineDigits",
          "x = 1979-05-27T07:32:00.1234567891",
-         split(kRefused, "{x: @1979-05-27T07:32:00.123456789}")},
+         {kRefused,
+          "{x: @1979-05-27T07:32:00.123456789}",
+          "{x: @1979-05-27T07:32:00.123456789}",
+          "{x: @1979-05-27T07:32:00.123456789}"}},
+        {"WithOffsetsMayHaveTenDigitsFrom19On",
+         "x = 1979-05-27T07:32:00.1234567891Z",
+         {kRefused,
+          "{x: @1979-05-27T07:32:00Z}",
+          "{x: @1979-05-27T07:32:00.123456789Z}",
+          "{x: @1979-05-27T07:32:00.123456789Z}"}},
         {"Of19NeedABlankBehindThem",
          "x = 1979-05-27\n",
          {"{x: @1979-05-27}", kRefused, "{x: @1979-05-27}", "{x: @1979-05-27}"}},
@@ -404,6 +413,12 @@ INSTANTIATE_TEST_SUITE_P(
         {"OfGoToml1GoBelowInlineTables", "a = {}\n[[a.b.c]]", split("{a: {b: {c: [{}]}}}", kRefused)},
     })),
     name_of);
+
+TEST(Dialects, BuiltByGo119TakeNoMoreThanNineDigitsOfAFraction) {
+  EXPECT_EQ(answer("x = [07:32:00.123456789]", kGoToml19OfGo119), "{x: [@07:32:00.123456789]}");
+  EXPECT_EQ(answer("x = [07:32:00.1234567890]", kGoToml19OfGo119), kRefused);
+  EXPECT_EQ(answer("x = 1979-05-27T07:32:00.1234567891Z", kGoToml19OfGo119), kRefused);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     Texts,

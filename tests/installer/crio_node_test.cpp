@@ -35,10 +35,6 @@ std::unique_ptr<engine::Engine> make_crio(std::optional<engine::crio::Hook> hook
       test::crio_of("1.34.11"), engine::crio::LoadRequest{}, std::move(hook));
 }
 
-Request hook_request(Verb verb) {
-  return {.verb = verb, .programs = {kHookProgram}};
-}
-
 TEST(CrioNode, ApplyRestartsOnceAndUninstallGivesEverythingBack) {
   CrioHost files = packaged();
   TestNode node(files, make_crio(), nullptr);
@@ -72,15 +68,16 @@ TEST(CrioNode, WhatCriODoesNotServeIsTakenBack) {
 TEST(CrioNode, AHookNeedsNoRestart) {
   CrioHost files = packaged();
   TestNode node(files, make_crio(engine::crio::Hook{.program = kHookProgram}), nullptr);
+  node.hook_programs = {kHookProgram};
   files.add_file(kHookProgram, "", 0755);
   const auto before = files.tree();
-  const auto applied = node.run(hook_request(Verb::apply));
+  const auto applied = node.run(test::make_request(Verb::apply));
   ASSERT_TRUE(applied) << test::error_of(applied);
   EXPECT_TRUE(files.exists(kHook));
   EXPECT_FALSE(files.exists(kOurs));
   EXPECT_EQ(node.starts(), 1);
-  ASSERT_TRUE(node.run(hook_request(Verb::apply)));
-  ASSERT_TRUE(node.run(hook_request(Verb::uninstall)));
+  ASSERT_TRUE(node.run(test::make_request(Verb::apply)));
+  ASSERT_TRUE(node.run(test::make_request(Verb::uninstall)));
   EXPECT_EQ(node.starts(), 1);
   EXPECT_EQ(files.tree(), before);
 }
@@ -88,8 +85,9 @@ TEST(CrioNode, AHookNeedsNoRestart) {
 TEST(CrioNode, AHookWithoutItsProgramIsNotWritten) {
   CrioHost files = packaged();
   TestNode node(files, make_crio(engine::crio::Hook{.program = kHookProgram}), nullptr);
+  node.hook_programs = {kHookProgram};
   const auto before = files.tree();
-  const auto applied = node.run(hook_request(Verb::apply));
+  const auto applied = node.run(test::make_request(Verb::apply));
   ASSERT_FALSE(applied);
   EXPECT_EQ(applied.error().code, ErrorCode::needs_decision);
   EXPECT_THAT(applied.error().message, HasSubstr(kHookProgram));

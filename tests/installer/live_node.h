@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/containerd/own_check.h"
 #include "installer/host.h"
@@ -65,7 +66,8 @@ class TestNode {
                              .clock = clock,
                              .check = check_.get()};
     if (down) node.daemon = std::unexpected(engine::Error{.code = engine::ErrorCode::unreachable, .message = "down"});
-    installer::Host host{.files = files_, .live = &node};
+    installer::Host host{
+        .files = files_, .live = &node, .without_handlers = !hook_programs.empty(), .programs = hook_programs};
     auto outcome = installer::run(request, *engine_, host);
     clock.advance(std::chrono::seconds(10));
     return outcome;
@@ -87,6 +89,8 @@ class TestNode {
   /// What systemd makes of the n-th start from now on; nothing: what the files make of it.
   std::function<std::optional<std::string>(int start)> job_of = [](int) { return std::nullopt; };
   bool down = false;
+  /// Of a node where a hook is brought about instead of handlers.
+  std::vector<std::string> hook_programs = {};
   /// Replaces the answer of the daemon's own `config dump`.
   std::function<engine::Result<installer::CommandResult>()> on_dump = {};
 

@@ -2,12 +2,15 @@
 
 Field numbers are those of runtime.v1 in k8s.io/cri-api."""
 
+import collections
 import json
 import time
 
 import grpc
 
 _NODE, _CONTAINER = 2, 1  # NamespaceMode
+_HOST_TO_CONTAINER = 1    # MountPropagation
+_EXITED = 2               # ContainerState
 NOT_THERE_YET = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN)
 
 
@@ -108,17 +111,24 @@ class Runtime:
         runtimes = self.config()["containerd"]["runtimes"] or {}
         return {name: (runtime.get("options") or {}).get("BinaryName", "") for name, runtime in runtimes.items()}
 
-    def start(self, image, command, *, handler="", name="c", privileged=False, host_pid=False, mounts=(), devices=()):
-        """A pod on the node's network with one container; mounts: (host path, container path), devices: names of CDI."""
-        return Pod(self, image, command, handler, name, privileged, host_pid, mounts, devices)
+    def start(self, image, command, *, handler="", name="c", privileged=False, host_pid=False, mounts=(), environment=None,
+              devices=()):
+        """A pod on the node's network with one container; mounts: (host path, container path) or a Mount; devices: CDI's names."""
+        mounts = [mount if isinstance(mount, Mount) else Mount(*mount) for mount in mounts]
+        return Pod(self, image, command, handler, name, privileged, host_pid, mounts, environment or {}, devices)
+
+
+Mount = collections.namedtuple("Mount", "host inside read_only from_host", defaults=(False, False))
+Mount.__doc__ = "A folder or file of the host; from_host: what is mounted below it later is seen too (HostToContainer)."
 
 
 class Pod:
     """A running pod with one container; `with` removes it."""
 
-    def __init__(self, runtime, image, command, handler, name, privileged, host_pid, mounts, devices=()):
+    def __init__(self, runtime, image, command, handler, name, privileged, host_pid, mounts, environment, devices):
         self._runtime = runtime
         unique = f"{name}-{time.monotonic_ns():x}"
+        self.log = f"/run/pods/{unique}/log"
         namespaces = number_field(1, _NODE) + number_field(2, _NODE if host_pid else _CONTAINER) + number_field(3, _NODE)
         pod_security = field(1, namespaces) + (number_field(6, 1) if privileged else b"")
         pod_config = (field(1, field(1, unique) + field(2, unique) + field(3, "default")) + field(3, f"/run/pods/{unique}") +
@@ -127,8 +137,12 @@ class Pod:
         try:
             config = field(1, field(1, name)) + field(2, field(1, image))
             config += b"".join(field(3, word) for word in command)
-            for host, inside in mounts:
-                config += field(7, field(1, inside) + field(2, host))
+            for variable, value in environment.items():
+                config += field(6, field(1, variable) + field(2, value))
+            for mount in mounts:
+                config += field(7, field(1, mount.inside) + field(2, mount.host) +
+                                (number_field(3, 1) if mount.read_only else b"") +
+                                (number_field(5, _HOST_TO_CONTAINER) if mount.from_host else b""))
             config += b"".join(field(17, field(1, device)) for device in devices)
             config += field(11, "log") + field(15, field(2, (number_field(2, 1) if privileged else b"") + field(3, namespaces)))
             self.container = runtime.call("CreateContainer", field(1, self.id) + field(2, config) + field(3, pod_config))[1]
@@ -154,6 +168,18 @@ class Pod:
         fields = self._runtime._fields("ContainerStatus", field(1, self.container) + number_field(2, 1), 10)
         information = (dict(parse(value)) for number, value in fields if number == 2)
         return next(json.loads(entry[2])["pid"] for entry in information if entry.get(1) == b"info")
+
+    def exit_code(self):
+        """The container's, once it has ended; None before."""
+        status = self._status()
+        return status.get(8, 0) if status.get(3, 0) == _EXITED else None
+
+    def stop(self, limit=30):
+        """As a kubelet does it: SIGTERM, and SIGKILL after `limit` seconds. Returns when it has ended."""
+        self._runtime.call("StopContainer", field(1, self.container) + number_field(2, limit), limit + 10)
+
+    def _status(self):
+        return dict(parse(self._runtime.call("ContainerStatus", field(1, self.container))[1]))
 
     def remove(self):
         for method in ("StopPodSandbox", "RemovePodSandbox"):

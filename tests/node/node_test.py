@@ -20,7 +20,9 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import ctkit_image  # noqa: E402
 import rootfs  # noqa: E402
+from daemonset import DaemonSetScenario  # noqa: E402
 from scenario import Scenario  # noqa: E402
 from world import World  # noqa: E402
 
@@ -98,7 +100,7 @@ def run_suite(suite, options):
     built = time.monotonic() - begun
     result = Result(suite, options.prove)
     tests = scenarios(options.only)
-    with World(suite, folder, options.ctkit) as world:
+    with World(suite, folder, options.ctkit, options.image) as world:
         Scenario.world = world
         print(f"node {suite}: containerd {world.release}, root {built:.1f} s, up after {time.monotonic() - begun:.1f} s",
               flush=True)
@@ -131,6 +133,7 @@ def side_by_side(suites, options):
     def run(suite):
         with tempfile.NamedTemporaryFile("r") as counts:
             command = [sys.executable, __file__, "--suite", suite, "--ctkit", options.ctkit, "--counts", counts.name,
+                       *(f"--image={image}" for image in options.image),
                        *(["--prove"] if options.prove else []), *(f"--only={glob}" for glob in options.only or ())]
             process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             running.append(process)
@@ -153,6 +156,9 @@ def main():
     parser.add_argument("--suite", action="append", choices=rootfs.SUITES, help="default: all")
     parser.add_argument("--only", action="append", metavar="GLOB", help="scenarios whose name has this in it")
     parser.add_argument("--ctkit", type=os.path.abspath, default=os.path.abspath("build/release/ctkit"))
+    parser.add_argument("--static", type=pathlib.Path, default=pathlib.Path("build/static/ctkit"),
+                        help="the static build, for ctkit's image")
+    parser.add_argument("--image", action="append", default=[], help="an archive of ctkit's image; default: made anew")
     parser.add_argument("--prove", action="store_true", help="run the stand-ins: each scenario has to fail")
     parser.add_argument("--jobs", type=int, default=2, help="suites at a time (default 2)")
     parser.add_argument("--counts", metavar="FILE", help="append a line: scenarios held, missed, skipped")
@@ -167,6 +173,13 @@ def main():
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
     suites = options.suite or rootfs.SUITES
+    with tempfile.TemporaryDirectory() as folder:
+        if not options.image and any(isinstance(test, DaemonSetScenario) for test in scenarios(options.only)):
+            options.image = ctkit_image.make(pathlib.Path(options.ctkit), options.static, folder)
+        return run_suites(suites, options)
+
+
+def run_suites(suites, options):
     run = one_by_one if options.jobs == 1 or len(suites) == 1 else side_by_side
     held, missed, skipped = run(suites, options)
     if options.counts:

@@ -9,15 +9,20 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 
 import cri
-import image
 from node import SOCKET, UNIT, Node, NodeFailed, wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "deploy/image"))
+import oci  # noqa: E402  (deploy/image/oci.py)
+from tree import Tree  # noqa: E402
+
 IMAGE = "registry.test/node"
+CTKIT_IMAGE = "registry.test/gpu/ctkit"
 TOOLKIT = "/usr/local/nvidia/toolkit"
 CONTAINERD_FOLDER = "/etc/containerd"
 ROOT_FILE = CONTAINERD_FOLDER + "/config.toml"
@@ -54,7 +59,14 @@ def _image_of(ctkit):
     # libsystemd is loaded when it is needed, so that ldd doesn't tell of it.
     for library in linked + ([LIBSYSTEMD] + _linked_to(LIBSYSTEMD) if linked else []):
         files[library] = (pathlib.Path(library).read_bytes(), 0o755)
-    return image.archive(IMAGE, "1", files, {f"bin/{name}": "busybox" for name in APPLETS})
+    layer = Tree()
+    for path, (content, mode) in files.items():
+        layer.add_file(path, content, mode)
+    for name in APPLETS:
+        layer.add_link(f"bin/{name}", "busybox")
+    for folder in ("proc", "sys", "dev", "tmp", "etc", "host"):
+        layer.add_folder(folder)
+    return oci.Archive(IMAGE, "1", [("files", layer)], {"Cmd": ["/bin/sleep", "3600"], "Env": ["PATH=/bin"]}).bytes()
 
 
 def programs(ctkit):
@@ -65,8 +77,11 @@ def programs(ctkit):
 class World:
     """`with` boots the node and ends it. `program`: what runs as ctkit, a stand-in when a scenario is to be seen failing."""
 
-    def __init__(self, suite, rootfs, ctkit):
+    def __init__(self, suite, rootfs, ctkit, images=()):
+        """images: archives of ctkit's own image, tags 1, 2, … of CTKIT_IMAGE."""
         self.program = "ctkit"
+        self._images = {str(tag): path for tag, path in enumerate(images, 1)}
+        self._imported = set()
         files = {f"/{path}": content for path, content in programs(ctkit).items()}
         files["/usr/local/sbin/runc"] = ((HERE / "runc-for-nodes").read_bytes(), 0o755)
         files["/opt/image.tar"] = (_image_of(ctkit), 0o644)
@@ -166,6 +181,15 @@ class World:
                       if f"/usr/local/nvidia/{name}" not in self._ours and name != "toolkit")
 
     # ctkit.
+
+    def image(self, tag="1"):
+        """The name of a version of ctkit's own image, which the node has from here on."""
+        if tag not in self._imported:
+            self.node.path(f"/run/ctkit-{tag}.tar").write_bytes(pathlib.Path(self._images[tag]).read_bytes())
+            self.node.output("ctr", "-n", "k8s.io", "images", "import", f"/run/ctkit-{tag}.tar")
+            self._remove(f"/run/ctkit-{tag}.tar")
+            self._imported.add(tag)
+        return f"{CTKIT_IMAGE}:{tag}"
 
     def on_node(self, *words, program=None):
         done = self.node.run(f"/opt/ctkit/{program or self.program}", *words)
@@ -276,6 +300,10 @@ class World:
             return self.runtime.config() == self.pristine_config
         except (cri.Refused, KeyError):
             return False
+
+    def pods_are_left(self):
+        """Pods that could not be removed now: reset() takes them."""
+        self._left_pods = True
 
     def _remove_installers(self):
         if not self._left_pods:

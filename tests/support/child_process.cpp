@@ -124,6 +124,10 @@ bool mount_small_disk(const std::string& folder, int size_kib) {
          ::mount("tmpfs", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, size.c_str()) == 0;
 }
 
+bool make_noexec(const std::string& folder) {
+  return ::mount(nullptr, folder.c_str(), nullptr, MS_REMOUNT | MS_NOEXEC | MS_NOSUID | MS_NODEV, nullptr) == 0;
+}
+
 bool make_read_only(const std::string& folder) {
   return ::mount(nullptr, folder.c_str(), nullptr, MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) == 0;
 }

@@ -27,6 +27,9 @@ void drop_rights();
 /// In a mount namespace of its own, mounts a tmpfs of `size_kib` there. False if we may not.
 bool mount_small_disk(const std::string& folder, int size_kib);
 
+/// Turns what `mount_small_disk` mounted into one that programs don't run from.
+bool make_noexec(const std::string& folder);
+
 /// Turns what `mount_small_disk` mounted read-only.
 bool make_read_only(const std::string& folder);
 

@@ -1,6 +1,7 @@
 #include "engine/containerd/regime.h"
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,10 +26,11 @@ constexpr Regime with(Regime base, auto change) {
 // Each row says what changed against the one it starts from; sources: reference releases' tags named in
 // docs/containerd-config-merging.md.
 constexpr Regime k15 = {.dialect = &kGoToml18};
-constexpr Regime k16 = with(k15, [](Regime& r) { r.dialect = &kGoToml19; });
-constexpr Regime k1629 = with(k16, [](Regime& r) { r.globs_from_importer = true; });
+constexpr Regime k16 = with(k15, [](Regime& r) { r.dialect = &kGoToml19OfGo119; });
+constexpr Regime k1624 = with(k16, [](Regime& r) { r.dialect = &kGoToml19; });
+constexpr Regime k1629 = with(k1624, [](Regime& r) { r.globs_from_importer = true; });
 constexpr Regime k1632 = with(k1629, [](Regime& r) { r.rejects_newer = true; });
-constexpr Regime k17 = with(k16, [](Regime& r) { r.containerd_prefix = true; });
+constexpr Regime k17 = with(k1624, [](Regime& r) { r.containerd_prefix = true; });
 constexpr Regime k174 = with(k17, [](Regime& r) { r.diff_proxies = true; });
 constexpr Regime k1716 = with(k174, [](Regime& r) { r.globs_from_importer = true; });
 constexpr Regime k1717 = with(k1716, [](Regime& r) { r.rejects_newer = true; });
@@ -72,6 +74,7 @@ constexpr Regime k24 = with(k24beta, [](Regime& r) { r.root_caps_version = false
 constexpr std::array kRows = {
     Row{"1.5.0", k15},
     Row{"1.6.0", k16},
+    Row{"1.6.24", k1624},
     Row{"1.6.29", k1629},
     Row{"1.6.32", k1632, "1.6.39"},
     Row{"1.7.0", k17},
@@ -123,13 +126,13 @@ const Item& at_or_below(std::span<const Item> items, const Release& release, Rel
   return *found;
 }
 
-/// The schema of the same line nearest to `release`, an older one first; null if the line isn't recorded.
-const Schema* nearest_in_line(const Release& release, std::string_view types) {
-  const Schema* nearest = nullptr;
-  for (const Schema& schema : recorded_schemas()) {
-    const auto recorded = Release::parse(schema.release);
+/// The recorded release of the same line nearest to `release`, an older one first; empty if the line isn't recorded.
+std::string_view nearest_in_line(const Release& release, std::string_view types) {
+  std::string_view nearest;
+  for (const std::string_view name : recorded_releases()) {
+    const auto recorded = Release::parse(name);
     if (!recorded || recorded->major != release.major || recorded->minor != release.minor) continue;
-    if (!nearest || compare(*recorded, release) <= 0 || schema.release == types) nearest = &schema;
+    if (nearest.empty() || compare(*recorded, release) <= 0 || name == types) nearest = name;
   }
   return nearest;
 }
@@ -146,23 +149,23 @@ Result<Known> find_release(const Release& release) {
   const Row& row = at_or_below<Row>(kRows, release, [](const Row& item) { return item.since; });
   known.regime = row.regime;
   apply_repacking(release, known.regime);
-  known.schema = nearest_in_line(release, row.types);
-  if (!known.schema) {
-    known.schema =
-        &at_or_below<Schema>(recorded_schemas(), release, [](const Schema& schema) { return schema.release; });
+  std::string_view recorded = nearest_in_line(release, row.types);
+  if (recorded.empty()) {
+    const std::vector<std::string_view> releases = recorded_releases();
+    recorded = at_or_below<std::string_view>(releases, release, std::identity());
     Diagnostic unknown;
-    unknown.message =
-        "containerd " + release.to_string() + " is not known; treated as " + std::string(known.schema->release);
+    unknown.message = "containerd " + release.to_string() + " is not known; treated as " + std::string(recorded);
     unknown.hint = "compare with the node's own `containerd config dump`, or give its `config default` with --defaults";
     known.diagnostics.push_back(std::move(unknown));
   }
+  known.schema = &recorded_schema(recorded);
   return known;
 }
 
 std::vector<Release> later_lines(const Release& release) {
   std::vector<Release> lines;
-  for (const Schema& schema : recorded_schemas()) {
-    const auto recorded = Release::parse(schema.release);
+  for (const std::string_view name : recorded_releases()) {
+    const auto recorded = Release::parse(name);
     if (!recorded || std::pair(recorded->major, recorded->minor) <= std::pair(release.major, release.minor)) continue;
     if (!lines.empty() && lines.back().major == recorded->major && lines.back().minor == recorded->minor) {
       lines.back() = *recorded;

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace ctkit::engine::containerd {
 
@@ -25,7 +26,7 @@ enum class Kind : std::uint8_t {
 using BuiltIn = std::variant<std::monostate, bool, std::int64_t, double, std::string_view>;
 
 /// One recorded Go type with its built-in value: a struct field, a map's element, a whole plugin section.
-/// Constant data, made by the generator from what reflection printed for a release.
+/// From what reflection printed for a release.
 struct Type {
   std::string_view name = {};  ///< TOML key of a field or of a built-in map entry; empty for elements
   Kind kind = Kind::any;
@@ -55,7 +56,10 @@ struct Schema {
   std::span<const std::string_view> migrations = {};  ///< plugins with a migration, in the order they run
 };
 
-/// All recorded releases, oldest first. Generated.
-std::span<const Schema> recorded_schemas();
+/// All recorded releases, oldest first.
+std::vector<std::string_view> recorded_releases();
+
+/// What was recorded about one of them; lasts to the program's end.
+const Schema& recorded_schema(std::string_view release);
 
 }  // namespace ctkit::engine::containerd

@@ -15,6 +15,7 @@
 
 #include "cdi/path.h"
 #include "installer/host/system_error.h"
+#include "installer/host/write_all.h"
 
 namespace ctkit::installer::host {
 
@@ -29,16 +30,6 @@ constexpr mode_t kFileMode = 0644;
 constexpr mode_t kCoverMode = 0444;
 
 constexpr long kFchmodat2 = 452;  // the same on every architecture; glibc 2.36 has neither name nor wrapper
-
-Result<void> write_all(int file, std::string_view text, std::string_view path) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(file, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return std::unexpected(make_system_error(errno, "write the file", path));
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return {};
-}
 
 /// A link's target, "" if it is none.
 std::string target_at(int folder, const std::string& name) {

@@ -14,6 +14,7 @@
 
 #include "installer/host/folder_names.h"
 #include "installer/host/system_error.h"
+#include "installer/host/write_all.h"
 
 // 1. The bytes go to a file without a name (O_TMPFILE), which a kill leaves no trace of.
 // 2. It gets owner, mode, label and ACL of the file that is there, then fsync.
@@ -132,16 +133,6 @@ Result<UniqueFd> open_new(int folder, TemporaryName& temporary, std::string_view
   if (!named) return std::unexpected(make_system_error(errno, "create a file in the folder", path));
   temporary.hold(std::move(*name));
   return named;
-}
-
-Result<void> write_all(int file, std::string_view text, std::string_view path) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return std::unexpected(make_system_error(errno, "write the file", path));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
 }
 
 std::string link_to(int fd) {

@@ -631,7 +631,8 @@ bool is_zero(const Value& value) {
 }
 
 TEST(Effective, HasAFileForEveryLeafThatIsNotBuiltIn) {
-  for (const Schema& schema : recorded_schemas()) {
+  for (const std::string_view each : recorded_releases()) {
+    const Schema& schema = recorded_schema(each);
     const EffectiveConfig config = loaded(schema.release, kIncident);
     const EffectiveConfig defaults = loaded(schema.release, {});
     for (const Change& change : differences(defaults.config, config.config)) {
@@ -644,7 +645,8 @@ TEST(Effective, HasAFileForEveryLeafThatIsNotBuiltIn) {
 }
 
 TEST(Effective, IsNotChangedByAnEmptyLayer) {  // b38, c27
-  for (const Schema& schema : recorded_schemas()) {
+  for (const std::string_view each : recorded_releases()) {
+    const Schema& schema = recorded_schema(each);
     Host host(kIncident);
     const auto before = test::effective_of(schema.release, host);
     host.add_file("/etc/containerd/conf.d/00-empty.toml", "");
@@ -725,7 +727,8 @@ TEST(EffectiveWithDefaults, ReadsAKeyThatNoRecordHas) {
 }
 
 TEST(EffectiveWithDefaults, OfAReleasesOwnDumpChangeNothing) {
-  for (const Schema& schema : recorded_schemas()) {
+  for (const std::string_view each : recorded_releases()) {
+    const Schema& schema = recorded_schema(each);
     const EffectiveConfig config = loaded_with(schema.release, defaults_of(schema.release), kIncident);
     for (const Change& change : differences(loaded(schema.release, kIncident).config, config.config))
       ADD_FAILURE() << schema.release << ": " << change.key.to_string();

@@ -84,7 +84,9 @@ struct Library {
 
 TEST(Regime, ReadsWithTheTomlLibraryOfTheRelease) {
   const Library kLibraries[] = {{"1.5.18", &kGoToml18},
+                                {"1.6.21", &kGoToml19OfGo119},
                                 {"1.6.39", &kGoToml19},
+                                {"1.7.0", &kGoToml19},
                                 {"1.7.34", &kGoToml19},
                                 {"2.0.0", &kGoToml22},
                                 {"2.1.9", &kGoToml22},

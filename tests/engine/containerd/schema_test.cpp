@@ -12,6 +12,7 @@
 namespace ctkit::engine::containerd {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -24,10 +25,9 @@ constexpr std::string_view kNri = "io.containerd.nri.v1.nri";
 constexpr Type kAbsent{.name = "(absent)"};
 
 const Schema& schema(std::string_view release) {
-  const auto found = std::ranges::find(recorded_schemas(), release, &Schema::release);
-  if (found != recorded_schemas().end()) return *found;
-  ADD_FAILURE() << "no schema of " << release;
-  return recorded_schemas().front();
+  const auto releases = recorded_releases();
+  EXPECT_THAT(releases, Contains(release));
+  return recorded_schema(release);
 }
 
 const Type& follow(const Type& from, std::initializer_list<std::string_view> path) {
@@ -61,10 +61,7 @@ std::vector<std::string_view> names(std::span<const Type> types) {
 // ---- what is recorded
 
 TEST(Schema, HasEveryRecordedReleaseOldestFirst) {
-  std::vector<std::string_view> releases;
-  for (const auto& recorded : recorded_schemas())
-    releases.push_back(recorded.release);
-  EXPECT_THAT(releases,
+  EXPECT_THAT(recorded_releases(),
               ElementsAre("1.5.18",
                           "1.6.20",
                           "1.6.28",
@@ -308,7 +305,8 @@ TEST(Schema, HasTimeoutsAndStreamProcessorsAsEntries) {
 }
 
 TEST(Schema, LeavesRawPluginSectionsToTheFile) {
-  for (const auto& recorded : recorded_schemas()) {
+  for (const std::string_view each : recorded_releases()) {
+    const Schema& recorded = recorded_schema(each);
     const auto& plugins = follow(*recorded.top, {"plugins"});
     EXPECT_EQ(plugins.kind, Kind::map) << recorded.release;
     ASSERT_NE(plugins.element, nullptr) << recorded.release;
@@ -413,7 +411,8 @@ void check_shape(const Type& type, const std::string& where, int depth) {
 }
 
 TEST(Schema, IsWellFormed) {
-  for (const auto& recorded : recorded_schemas()) {
+  for (const std::string_view each : recorded_releases()) {
+    const Schema& recorded = recorded_schema(each);
     SCOPED_TRACE(recorded.release);
     ASSERT_NE(recorded.top, nullptr);
     EXPECT_EQ(recorded.top->kind, Kind::table);

@@ -1,0 +1,291 @@
+#include "daemonset/resolve_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "daemonset/check_settings.h"
+#include "daemonset/setting_rows.h"
+#include "daemonset/words.h"
+
+namespace ctkit::daemonset {
+
+// 1. A flag beats the environment, that beats the default.
+// 2. Of a setting's environment variables the first that is set counts; an empty one is set only where emptiness says
+//    something (Empty::value).
+// 3. The last of several same flags counts; of a list they add up.
+// 4. A boolean flag without `=` is true, and takes no further word.
+// 5. Values are trimmed: "true " is what a chart's author meant by true.
+
+namespace {
+
+using engine::Error;
+using engine::ErrorCode;
+using engine::Result;
+
+Error mistake(std::string message, std::string hint = {}) {
+  return {.code = ErrorCode::usage, .message = std::move(message), .hint = std::move(hint)};
+}
+
+/// Go's strconv.ParseBool.
+std::optional<bool> parse_bool(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kTrue = {"1", "t", "T", "TRUE", "true", "True"};
+  constexpr std::array<std::string_view, 6> kFalse = {"0", "f", "F", "FALSE", "false", "False"};
+  if (std::ranges::find(kTrue, text) != kTrue.end()) return true;
+  if (std::ranges::find(kFalse, text) != kFalse.end()) return false;
+  return std::nullopt;
+}
+
+std::string_view name_of(const SettingRow& row) {
+  for (const std::string_view names : {row.flags, row.own_flags, row.environment}) {
+    if (!names.empty()) return split_words(names).front();
+  }
+  return "";
+}
+
+std::vector<std::string_view> flags_of(const SettingRow& row, Dialect dialect) {
+  auto flags = split_words(row.flags);
+  for (const std::string_view flag : split_words(dialect == Dialect::own ? row.own_flags : row.nvidia_flags))
+    flags.push_back(flag);
+  return flags;
+}
+
+const SettingRow* find_flag(std::string_view flag, Dialect dialect) {
+  for (const SettingRow& row : setting_rows()) {
+    const auto flags = flags_of(row, dialect);
+    if (std::ranges::find(flags, flag) != flags.end()) return &row;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> split_list(std::string_view text) {
+  std::vector<std::string> items;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const std::string_view item = trimmed(text.substr(0, end));
+    if (!item.empty()) items.emplace_back(item);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return items;
+}
+
+Result<void> set_text(const SettingRow& row, std::string_view value, std::string& member) {
+  const auto choices = split_words(row.choices);
+  if (!value.empty() && !choices.empty() && std::ranges::find(choices, value) == choices.end()) {
+    std::string list;
+    for (const std::string_view choice : choices)
+      list += (list.empty() ? "" : ", ") + std::string(choice);
+    return std::unexpected(mistake("'" + std::string(value) + "' is none of " + list));
+  }
+  member = value;
+  return {};
+}
+
+Result<void> set_bool(std::string_view value, bool& member) {
+  // Empty is false, as for NVIDIA's installer.
+  const auto parsed = value.empty() ? std::optional(false) : parse_bool(value);
+  if (!parsed) return std::unexpected(mistake("'" + std::string(value) + "' is neither true nor false"));
+  member = *parsed;
+  return {};
+}
+
+Result<void> set_number(std::string_view value, long& member) {
+  long number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  constexpr long kMost = 10'000'000;
+  if (error != std::errc() || end != value.data() + value.size() || number < 0 || number > kMost) {
+    return std::unexpected(mistake("'" + std::string(value) + "' is no number from 0 to 10000000"));
+  }
+  member = number;
+  return {};
+}
+
+/// Puts the text into the row's member; a list grows.
+Result<void> set(const SettingRow& row, std::string_view text, Settings& settings) {
+  const std::string_view value = trimmed(text);
+  if (const auto* text_member = std::get_if<std::string Settings::*>(&row.member)) {
+    return set_text(row, value, settings.**text_member);
+  }
+  if (const auto* bool_member = std::get_if<bool Settings::*>(&row.member)) {
+    return set_bool(value, settings.**bool_member);
+  }
+  if (const auto* number_member = std::get_if<long Settings::*>(&row.member)) {
+    return set_number(value, settings.**number_member);
+  }
+  auto& list = settings.*std::get<std::vector<std::string> Settings::*>(row.member);
+  for (std::string& item : split_list(value))
+    list.push_back(std::move(item));
+  return {};
+}
+
+std::string shown(const SettingRow& row, const Settings& settings) {
+  if (const auto* text_member = std::get_if<std::string Settings::*>(&row.member)) return settings.**text_member;
+  if (const auto* bool_member = std::get_if<bool Settings::*>(&row.member)) {
+    return settings.**bool_member ? "true" : "false";
+  }
+  if (const auto* number_member = std::get_if<long Settings::*>(&row.member)) {
+    return std::to_string(settings.**number_member);
+  }
+  std::string joined;
+  for (const std::string& item : settings.*std::get<std::vector<std::string> Settings::*>(row.member))
+    joined += (joined.empty() ? "" : ",") + item;
+  return joined;
+}
+
+bool is_list(const SettingRow& row) {
+  return std::holds_alternative<std::vector<std::string> Settings::*>(row.member);
+}
+
+/// A flag as it was given.
+struct Given {
+  const SettingRow* row = nullptr;
+  std::string flag = {};
+  std::string value = {};
+};
+
+Result<std::vector<Given>> read_words(Dialect dialect,
+                                      std::span<const std::string> words,
+                                      std::vector<std::string>& warnings) {
+  std::vector<Given> given;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (!word.starts_with('-') || word == "-") {
+      if (dialect == Dialect::own) return std::unexpected(mistake("'" + words[i] + "' is no flag"));
+      warnings.push_back("passed over '" + words[i] + "', which is no flag");
+      continue;
+    }
+    const std::string_view body = word.substr(word.starts_with("--") ? 2 : 1);
+    const std::size_t equals = body.find('=');
+    const std::string flag(body.substr(0, equals));
+    const SettingRow* row = find_flag(flag, dialect);
+    if (row == nullptr) {
+      return std::unexpected(
+          mistake("'" + std::string(word.substr(0, word.find('='))) + "' is not known", "--help lists the flags"));
+    }
+    Given item{.row = row, .flag = std::string(word.substr(0, word.find('=')))};
+    if (equals != std::string_view::npos) {
+      item.value = body.substr(equals + 1);
+    } else if (std::holds_alternative<bool Settings::*>(row->member)) {
+      item.value = "true";
+    } else if (i + 1 < words.size()) {
+      item.value = words[++i];
+    } else {
+      return std::unexpected(mistake("'" + item.flag + "' wants a value"));
+    }
+    given.push_back(std::move(item));
+  }
+  return given;
+}
+
+/// What one row comes to.
+struct Said {
+  std::string source = "default";
+  std::vector<std::string> values = {};
+  std::vector<std::string> overridden = {};
+};
+
+Said ask(const SettingRow& row, Dialect dialect, const std::vector<Given>& flags, const Environment& environment) {
+  Said said;
+  bool found = false;
+  for (const Given& given : flags) {
+    if (given.row != &row) continue;
+    if (found && !is_list(row)) said.overridden.push_back(said.source + "=" + said.values.front());
+    if (!is_list(row)) said.values.clear();
+    said.values.push_back(given.value);
+    said.source = given.flag;
+    found = true;
+  }
+  for (const std::string_view name : split_words(row.environment)) {
+    const auto variable = environment.find(name);
+    if (variable == environment.end()) continue;
+    if (trimmed(variable->second).empty() && row.empty == Empty::unset) continue;
+    if (found) {
+      said.overridden.push_back(std::string(name) + "=" + variable->second);
+      continue;
+    }
+    said.values = {variable->second};
+    said.source = name;
+    found = true;
+  }
+  if (!found) said.values = {std::string(dialect == Dialect::own ? row.own_default : row.nvidia_default)};
+  return said;
+}
+
+}  // namespace
+
+const ResolvedValue* ResolvedSettings::find(std::string_view name) const {
+  const auto row = std::ranges::find(table, name, &ResolvedValue::name);
+  return row == table.end() ? nullptr : &*row;
+}
+
+bool ResolvedSettings::is_given(std::string_view name) const {
+  const ResolvedValue* row = find(name);
+  return row != nullptr && row->source != "default";
+}
+
+bool is_nvidia_name(std::string_view program) {
+  const std::string_view name = program.substr(program.rfind('/') + 1);
+  return name == "nvidia-toolkit" || name == "nvidia-ctk-installer";
+}
+
+Result<ResolvedSettings> resolve_settings(Dialect dialect,
+                                          std::span<const std::string> words,
+                                          const Environment& environment) {
+  ResolvedSettings resolved;
+  const auto flags = read_words(dialect, words, resolved.warnings);
+  if (!flags) return std::unexpected(flags.error());
+  for (const SettingRow& row : setting_rows()) {
+    const Said said = ask(row, dialect, *flags, environment);
+    for (const std::string& value : said.values) {
+      if (value.empty() && said.source == "default") continue;
+      if (auto done = set(row, value, resolved.settings); !done) {
+        return std::unexpected(done.error().with_context(said.source));
+      }
+    }
+    resolved.table.push_back({.name = std::string(name_of(row)),
+                              .value = shown(row, resolved.settings),
+                              .source = said.source,
+                              .overridden = said.overridden});
+    if (!row.without_effect.empty() && said.source != "default") {
+      resolved.warnings.push_back(said.source + " has no effect: " + std::string(row.without_effect));
+    }
+  }
+  if (auto fits = check_settings(dialect, resolved); !fits) return std::unexpected(fits.error());
+  return resolved;
+}
+
+std::string render_settings(const ResolvedSettings& resolved, bool all) {
+  std::string text;
+  for (const ResolvedValue& row : resolved.table) {
+    if (!all && row.source == "default") continue;
+    text += "  " + row.name + " = '" + row.value + "' (" + row.source;
+    for (const std::string& other : row.overridden)
+      text += "; not " + other;
+    text += ")\n";
+  }
+  return text;
+}
+
+std::string settings_help(Dialect dialect) {
+  std::string text;
+  for (const SettingRow& row : setting_rows()) {
+    std::string line = "  ";
+    for (const std::string_view flag : flags_of(row, dialect)) {
+      line += (line.size() == 2 ? "" : ", ") + std::string(flag.size() == 1 ? "-" : "--") + std::string(flag);
+    }
+    for (const std::string_view name : split_words(row.environment))
+      line += (line.size() == 2 ? "" : ", ") + std::string(name);
+    text += line + "\n";
+    const std::string_view value = dialect == Dialect::own ? row.own_default : row.nvidia_default;
+    text += "      ";
+    text += row.without_effect.empty() ? row.help : row.without_effect;
+    if (!row.choices.empty()) text += " [" + std::string(row.choices) + "]";
+    if (!value.empty()) text += " (" + std::string(value) + ")";
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace ctkit::daemonset

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "daemonset/settings.h"
+
+namespace ctkit::daemonset {
+
+/// Where a value goes, which also says how it is written.
+using Member = std::variant<std::string Settings::*,                //
+                            bool Settings::*,                       // as Go's strconv.ParseBool reads it
+                            long Settings::*,                       // not negative
+                            std::vector<std::string> Settings::*>;  // comma separated, and repeatable
+
+/// What an empty environment variable says; an operator may set one.
+enum class Empty {
+  unset,  ///< nothing, the next name counts
+  value,  ///< "", false
+};
+
+/// One setting: all its names, its defaults, what it takes. Names are separated by blanks; of several that are set the
+/// first counts, and a flag beats them all.
+struct SettingRow {
+  std::string_view flags = {};  ///< the first one names the setting; "" if there are none
+  std::string_view environment = {};
+  std::string_view nvidia_default = {};
+  std::string_view own_default = {};
+  Member member = static_cast<std::string Settings::*>(nullptr);
+  std::string_view choices = {};       ///< the only values it takes; none: any
+  std::string_view own_flags = {};     ///< only of `ctkit run`
+  std::string_view nvidia_flags = {};  ///< only under NVIDIA's names
+  Empty empty = Empty::unset;
+  std::string_view without_effect = {};  ///< why it is taken and does nothing; "": it does something
+  std::string_view help = {};
+};
+
+/// Every setting, in the order of the log and the documentation.
+std::span<const SettingRow> setting_rows();
+
+}  // namespace ctkit::daemonset

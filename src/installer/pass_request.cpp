@@ -1,0 +1,96 @@
+#include "installer/pass_request.h"
+
+#include <utility>
+
+#include "cdi/management.h"
+#include "cdi/path.h"
+#include "installer/handlers_option.h"
+
+namespace ctkit::installer {
+
+namespace {
+
+using daemonset::PassMode;
+using daemonset::Settings;
+using engine::DesiredHandler;
+using engine::Error;
+using engine::ErrorCode;
+using engine::Result;
+
+constexpr std::string_view kUsualType = "io.containerd.runc.v2";
+
+Result<std::vector<DesiredHandler>> make_handlers(const Settings& settings) {
+  std::vector<DesiredHandler> handlers;
+  for (const std::string& text : settings.handlers) {
+    DesiredHandler handler;
+    if (!parse_handler(text, handler)) {
+      return std::unexpected(
+          Error{.code = ErrorCode::usage, .message = "handler wants name=/path/of/binary, not '" + text + "'"});
+    }
+    handlers.push_back(std::move(handler));
+  }
+  if (!handlers.empty()) return handlers;
+  handlers = usual_handlers(settings.install_folder + "/toolkit");
+  // A name that one of the others has leaves the first as it is, as with NVIDIA's installer.
+  if (settings.runtime_name != handlers[1].name && settings.runtime_name != handlers[2].name) {
+    handlers.front().name = settings.runtime_name;
+  }
+  // The parent's own type is what it usually is.
+  if (settings.runtime_type != kUsualType) {
+    for (DesiredHandler& handler : handlers)
+      handler.type = settings.runtime_type;
+  }
+  return handlers;
+}
+
+}  // namespace
+
+Result<Request> make_pass_request(const Settings& settings,
+                                  const std::vector<daemonset::MappedFolder>& folders,
+                                  PassMode mode) {
+  const auto on_host = [&](const std::string& path) {
+    return path.empty() ? path : daemonset::host_path(folders, settings.host_root, path);
+  };
+  auto handlers = make_handlers(settings);
+  if (!handlers) return std::unexpected(handlers.error());
+  using enum engine::OnConflict;
+  Request request{.verb = mode == PassMode::look ? Verb::plan : Verb::apply,
+                  .root = settings.host_root,
+                  .engine = settings.runtime,
+                  .release = settings.release,
+                  .config = on_host(settings.config),
+                  .defaults = settings.defaults};
+  request.state_dir = settings.state_folder.empty() ? settings.install_folder + "/.ctkit" : settings.state_folder;
+  request.desired = {.handlers = *std::move(handlers),
+                     .on_conflict = settings.on_conflict == "keep"     ? keep
+                                    : settings.on_conflict == "refuse" ? refuse
+                                                                       : restore};
+  request.desired.drop_in = settings.drop_in_host_path.empty() ? on_host(settings.drop_in) : settings.drop_in_host_path;
+  if (settings.set_as_default) request.desired.default_handler = settings.runtime_name;
+  request.toolkit_folder = settings.install_folder + "/toolkit";
+  request.restart = settings.restart_mode == "none"     ? RestartMode::none
+                    : settings.restart_mode == "always" ? RestartMode::always
+                                                        : RestartMode::automatic;
+  request.trust = settings.trust == "dump"         ? Trust::dump
+                  : settings.trust == "prediction" ? Trust::prediction
+                                                   : Trust::neither;
+  request.socket = on_host(settings.socket);
+  request.unit = settings.unit;
+  request.lock = settings.pid_file;
+  request.confirm_timeout = settings.confirm_timeout;
+  return request;
+}
+
+CdiRequest make_spec_request(const Settings& settings) {
+  return {.verb = CdiVerb::generate,
+          .root = "/",
+          .driver_root = settings.driver_root,
+          .driver_root_ctr_path = settings.driver_root_ctr_path,
+          .dev_root = settings.dev_root,
+          .dev_root_ctr_path = settings.dev_root_ctr_path,
+          .kind = settings.cdi_kind,
+          .hook_path = settings.install_folder + "/toolkit/nvidia-cdi-hook",
+          .output = cdi::join(settings.cdi_folder, cdi::management_file_name(settings.cdi_kind))};
+}
+
+}  // namespace ctkit::installer

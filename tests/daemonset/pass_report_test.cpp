@@ -1,0 +1,57 @@
+#include "daemonset/pass_report.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ctkit::daemonset {
+namespace {
+
+using testing::HasSubstr;
+
+PassReport full() {
+  return {
+      .end = PassReport::End::settled,
+      .exit_code = 3,
+      .message = "two\nlines\tand a tab \\n",
+      .repaired = true,
+      .took_back = true,
+      .ready = true,
+      .not_ready = "because",
+      .drift = {"one", "", "three\n"},
+      .handlers_wanted = 3,
+      .handlers_ready = 2,
+      .restarts = 7,
+      .apply_microseconds = 1234567,
+      .driver_ready = true,
+      .driver_version = "580.95.05",
+      .spec_current = true,
+      .daemon_pid = 4242,
+      .driver_ready_text = "A=1\nB=2\n",
+      .watch = {{.on_host = true, .folder = "/etc/with\nline", .prefix = "x"}, {.on_host = false, .folder = "/dev"}}};
+}
+
+TEST(PassReport, ComesBackAsItWas) {
+  EXPECT_EQ(parse_pass_report(render_pass_report(full())), full());
+  EXPECT_EQ(parse_pass_report(render_pass_report({})), PassReport{});
+}
+
+TEST(PassReport, OneThatIsCutOffHasFailed) {
+  const std::string text = render_pass_report(full());
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    const PassReport report = parse_pass_report(text.substr(0, length));
+    EXPECT_EQ(report.end, PassReport::End::failed) << length;
+    EXPECT_EQ(report.exit_code, 1);
+    EXPECT_FALSE(report.ready);
+    EXPECT_THAT(report.message, HasSubstr("without a report"));
+  }
+}
+
+TEST(PassReport, NonsenseHasFailed) {
+  for (const std::string text : {"\n", "end\tsplendid\n", "watch\t1\n", "ready\t1\n"})
+    EXPECT_EQ(parse_pass_report(text).end, PassReport::End::failed) << text;
+}
+
+}  // namespace
+}  // namespace ctkit::daemonset
