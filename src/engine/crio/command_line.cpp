@@ -16,10 +16,8 @@ namespace ctkit::engine::crio {
 
 namespace {
 
-struct OtherName {
-  std::string_view flag;
-  std::string_view name;
-};
+/// A flag and what it is called elsewhere.
+using OtherName = std::pair<std::string_view, std::string_view>;
 
 /// Flags that are not named like their key.
 constexpr std::array<OtherName, 4> kOtherKeys = {{{"storage-opt", "storage_option"},
@@ -93,14 +91,14 @@ std::optional<Place> find_key_of(const Key& table, std::string_view name, const 
 
 /// The key that a flag sets in this release.
 std::optional<Place> place_of(std::string_view flag, const Known& known) {
-  const auto other = std::ranges::find(kOtherKeys, flag, &OtherName::flag);
-  const std::string name = other != kOtherKeys.end() ? std::string(other->name) : named_with(flag, '-', '_');
+  const auto other = std::ranges::find(kOtherKeys, flag, &OtherName::first);
+  const std::string name = other != kOtherKeys.end() ? std::string(other->second) : named_with(flag, '-', '_');
   return find_key_of(document(), name, known);
 }
 
 std::string variable_of(std::string_view flag) {
-  const auto other = std::ranges::find(kOtherVariables, flag, &OtherName::flag);
-  if (other != kOtherVariables.end()) return std::string(other->name);
+  const auto other = std::ranges::find(kOtherVariables, flag, &OtherName::first);
+  if (other != kOtherVariables.end()) return std::string(other->second);
   std::string name = "CONTAINER_" + named_with(flag, '-', '_');
   std::ranges::transform(
       name, name.begin(), [](char letter) { return letter >= 'a' && letter <= 'z' ? letter - 'a' + 'A' : letter; });
@@ -232,8 +230,8 @@ class Reader {
       text.remove_prefix(text.starts_with("--") ? 2 : 1);
       const std::size_t equals = text.find('=');
       std::string flag(text.substr(0, equals));
-      if (const auto whole = std::ranges::find(kShortFlags, flag, &OtherName::name); whole != kShortFlags.end())
-        flag = whole->flag;
+      if (const auto whole = std::ranges::find(kShortFlags, flag, &OtherName::second); whole != kShortFlags.end())
+        flag = whole->first;
       Origin origin = start_.words[i].origin;
       if (origin.built_in()) origin.file = std::make_shared<const std::string>("the command line (--" + flag + ")");
       std::string value = "true";
@@ -265,8 +263,8 @@ class Reader {
         read_variables_of(key);
         continue;
       }
-      const auto other = std::ranges::find(kOtherKeys, key.name, &OtherName::name);
-      read_variable(other != kOtherKeys.end() ? std::string(other->flag) : named_with(key.name, '_', '-'));
+      const auto other = std::ranges::find(kOtherKeys, key.name, &OtherName::second);
+      read_variable(other != kOtherKeys.end() ? std::string(other->first) : named_with(key.name, '_', '-'));
     }
   }
 
