@@ -53,7 +53,7 @@ ValidatorFacts look_at_validator(const DoctorView& view) {
   facts.there = names.has_value();
   if (names) facts.files.insert(names->begin(), names->end());
   const std::string ready = join(kValidations, "driver-ready");
-  if (const auto text = view.host.files.read(ready)) facts.driver_ready = parse_driver_ready(*text);
+  if (const auto text = view.host.files.read(ready)) facts.driver_ready = daemonset::parse_driver_ready(*text);
   return facts;
 }
 
