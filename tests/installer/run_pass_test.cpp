@@ -182,6 +182,31 @@ TEST_F(RunPass, AChangeThatTheDaemonDoesNotTakeIsTakenBackAndSaysSo) {
   EXPECT_FALSE(files.exists(test::kLastDropIn));
 }
 
+TEST_F(RunPass, AStartAfterThatDoesNotTryTheSameAgain) {
+  node.job_of = [](int start) { return start == 1 ? std::optional<std::string>("failed") : std::nullopt; };
+  ASSERT_TRUE(run().took_back);
+  const int starts = node.starts();
+  const PassReport again = run();
+  EXPECT_EQ(again.end, PassReport::End::failed);
+  EXPECT_EQ(again.exit_code, 3);
+  EXPECT_TRUE(again.took_back);
+  EXPECT_THAT(again.message, AllOf(HasSubstr("not tried again"), HasSubstr("taken back: ")));
+  EXPECT_EQ(node.starts(), starts);
+  // Something else is another change, and an hour is long.
+  ASSERT_TRUE(files.remove("/etc/containerd/conf.d/registry.toml"));
+  EXPECT_TRUE(run().ready);
+  EXPECT_FALSE(files.exists("/run/nvidia/toolkit/ctkit-refused"));
+}
+
+TEST_F(RunPass, AnHourLaterItTriesAgain) {
+  node.job_of = [](int start) { return start == 1 ? std::optional<std::string>("failed") : std::nullopt; };
+  ASSERT_TRUE(run().took_back);
+  node.clock.advance(std::chrono::minutes(59));
+  EXPECT_EQ(run().exit_code, 3);
+  node.clock.advance(std::chrono::minutes(1));
+  EXPECT_TRUE(run().ready);
+}
+
 TEST_F(RunPass, AConfigThatTheDaemonWouldRefuseIsAFailureWithItsPlace) {
   files.add_file("/etc/containerd/conf.d/20-broken.toml", "[x\n");
   const PassReport report = run();
