@@ -1,12 +1,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ctkit::daemonset {
 
 /// Whose names and defaults count: ours (`ctkit run`), or those of NVIDIA's installer, whose names ours are then.
 enum class Dialect { own, nvidia };
+
+/// The usual place of the readiness file, on the host.
+inline constexpr std::string_view kReadyFile = "/run/nvidia/toolkit/ctkit-ready";
 
 /// What the life cycle was asked for. Each member has its rows in setting_rows.cpp; "" is "not said". Paths are those
 /// of our own files, unless it says "on the host".

@@ -114,7 +114,8 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
   for (const auto& [flag, path] : {std::pair("--drop-in", &request.desired.drop_in),
                                    std::pair("--state-dir", &request.state_dir),
                                    std::pair("--socket", &request.socket),
-                                   std::pair("--pid-file", &request.lock)}) {
+                                   std::pair("--pid-file", &request.lock),
+                                   std::pair("--ready-file", &request.ready_file)}) {
     if (path->empty() || is_file_path(*path)) continue;
     return Printed{.text = std::string("ctkit: ") + flag + " wants an absolute path without a slash at its end, not '" +
                            *path + "'\n",
@@ -230,6 +231,11 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
                              "Only the apply of this name, and only if its verdict never came");
         break;
       case Verb::status:
+        verb.app->add_flag("--ready", request.ready, "Only whether `ctkit run` has verified everything; 1 if not");
+        verb.app->add_option("--ready-file", request.ready_file, "Where it says so")
+            ->envname("CTKIT_READY_FILE")
+            ->default_str("/run/nvidia/toolkit/ctkit-ready");
+        break;
       case Verb::uninstall:
         break;
     }

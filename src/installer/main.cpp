@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "daemonset/resolve_settings.h"
+#include "daemonset/settings.h"
 #include "engine/diagnostic.h"
 #include "installer/cdi_cli.h"
 #include "installer/cdi_commands.h"
@@ -24,6 +25,8 @@
 #include "installer/host/open_node.h"
 #include "installer/host/posix_file_system.h"
 #include "installer/host/posix_tree.h"
+#include "installer/host/readiness_file.h"
+#include "installer/host/root_folder.h"
 #include "installer/host/run_daemonset.h"
 #include "installer/locked_run.h"
 #include "installer/observe.h"
@@ -98,7 +101,18 @@ int report(const Request& request, const Outcome& outcome) {
   return exit_status(request, outcome);
 }
 
+/// For a probe: no daemon is asked, `ctkit run` has done that.
+int tell_readiness(const Request& request) {
+  const auto root = host::RootFolder::open(absolute(request.root));
+  if (!root) return fail(root.error());
+  const std::string path = request.ready_file.empty() ? std::string(daemonset::kReadyFile) : request.ready_file;
+  const std::string reason = host::why_not_ready(*root, path);
+  std::cout << (reason.empty() ? "ready" : "not ready: " + reason) << '\n';
+  return static_cast<int>(reason.empty() ? ExitCode::done : ExitCode::failed);
+}
+
 int run_request(Request request) {
+  if (request.ready) return tell_readiness(request);
   const auto here = host::PosixFileSystem::open("/");
   if (!here) return fail(here.error());
   if (auto read = read_plan_file(**here, request); !read) return fail(read.error());

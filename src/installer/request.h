@@ -49,6 +49,8 @@ struct Request {
   std::string plan_out = {};   ///< plan: where to keep it, on our own machine
   std::string plan_file = {};  ///< apply: a plan that was kept, on our own machine
   std::optional<KeptPlan> kept_plan = std::nullopt;  ///< what is in it
+  bool ready = false;                                ///< status: only whether `ctkit run` has verified everything
+  std::string ready_file = {};                       ///< status: where it says so, seen from the host root
   long confirm_timeout = 0;         ///< seconds until the host takes an apply back that nobody confirmed; 0: never
   std::string if_unconfirmed = {};  ///< rollback: only this apply, and only while it is unconfirmed
 };

@@ -15,6 +15,7 @@
 #include "installer/node_state.h"
 #include "installer/pass_request.h"
 #include "installer/report_node.h"
+#include "installer/toolkit_request.h"
 #include "installer/watch_list.h"
 
 namespace ctkit::installer {
@@ -87,34 +88,59 @@ Result<Settings> find_driver(const PassOrder& order, const PassHost& host, PassR
   return std::unexpected(Error{.code = ErrorCode::not_found, .message = std::move(what)});
 }
 
+/// Where we see the driver and its devices.
+struct DriverPlaces {
+  std::string driver = {};
+  std::string dev = {};
+};
+
+DriverPlaces places_of(const Settings& settings) {
+  DriverPlaces places{.driver =
+                          settings.driver_root_ctr_path.empty() ? settings.driver_root : settings.driver_root_ctr_path};
+  places.dev = !settings.dev_root_ctr_path.empty()                                      ? settings.dev_root_ctr_path
+               : settings.dev_root.empty() || settings.dev_root == settings.driver_root ? places.driver
+                                                                                        : settings.dev_root;
+  return places;
+}
+
 /// What changes when the driver does.
-void watch_driver(const Settings& settings, PassReport& report) {
-  const auto below = [](const std::string& root, std::string_view path) { return cdi::join(root, std::string(path)); };
-  const std::string driver =
-      settings.driver_root_ctr_path.empty() ? settings.driver_root : settings.driver_root_ctr_path;
-  const std::string dev = !settings.dev_root_ctr_path.empty() ? settings.dev_root_ctr_path
-                          : settings.dev_root.empty() || settings.dev_root == settings.driver_root ? driver
-                                                                                                   : settings.dev_root;
-  report.watch.push_back({.on_host = false, .folder = below(dev, "dev"), .prefix = "nvidia"});
-  report.watch.push_back({.on_host = false, .folder = below(dev, "dev/nvidia-caps"), .prefix = "nvidia"});
+void watch_driver(const DriverPlaces& places, PassReport& report) {
+  for (const std::string_view folder : {"dev", "dev/nvidia-caps"}) {
+    report.watch.push_back({.on_host = false, .folder = cdi::join(places.dev, folder), .prefix = "nvidia"});
+  }
   for (const std::string_view folder : {"usr/lib64", "usr/lib/x86_64-linux-gnu", "usr/lib/aarch64-linux-gnu"}) {
     for (const std::string_view library : {"libcuda.so", "libnvidia-ml.so"}) {
-      report.watch.push_back({.on_host = false, .folder = below(driver, folder), .prefix = std::string(library)});
+      report.watch.push_back(
+          {.on_host = false, .folder = cdi::join(places.driver, folder), .prefix = std::string(library)});
     }
   }
 }
 
-/// The spec that fits the driver. False: there is none to be had now, and the report says why.
-bool refresh_spec(const Settings& settings, const PassHost& host, PassReport& report) {
+/// False: the pass can't go on, and the report says why.
+bool make_nodes(const Settings& settings, const PassHost& host, PassReport& report) {
+  if (!settings.cdi_enabled || settings.create_device_nodes != "control" || !host.make_device_nodes) return true;
+  const auto made = host.make_device_nodes(places_of(settings).dev);
+  // Whether the driver is there is for the spec to say.
+  if (!made && made.error().code == ErrorCode::not_found) return true;
+  if (!made) {
+    fail(report, made.error().with_context("making the control device nodes"));
+    return false;
+  }
+  for (const std::string& node : *made)
+    host.say("made '" + node + "'");
+  return true;
+}
+
+/// The spec that fits the driver, written, or only tried. False: there is none to be had now, and the report says why.
+bool refresh_spec(const Settings& settings, bool writes, const PassHost& host, PassReport& report) {
   const auto module = host.here.read(kModuleVersion);
   report.driver_version = cdi::parse_module_version(module ? *module : "");
   if (!settings.cdi_enabled) {
     report.driver_ready = !report.driver_version.empty();
     return true;
   }
-  watch_driver(settings, report);
-  const CdiRequest request = make_spec_request(settings);
-  report.watch.push_back(watch_here(request.output));
+  CdiRequest request = make_spec_request(settings);
+  if (!writes) request.output = "-";
   const auto done = run_cdi(request, HostRoot{.folder = "/"}, host.here, host.here, host.here_tree);
   if (!done && done.error().code == ErrorCode::not_found) {
     wait(report, "the driver: " + in_words(done.error()));
@@ -124,8 +150,9 @@ bool refresh_spec(const Settings& settings, const PassHost& host, PassReport& re
     fail(report, done.error().with_context("writing the CDI spec"));
     return false;
   }
-  report.driver_ready = report.spec_current = true;
-  if (!done->messages.ends_with(": unchanged\n")) {
+  report.driver_ready = true;
+  report.spec_current = writes;
+  if (writes && !done->messages.ends_with(": unchanged\n")) {
     report.written.push_back(request.output);
     for (const std::string_view line : daemonset::split_words(done->messages, '\n'))
       host.say(std::string(line));
@@ -207,23 +234,33 @@ void verify(const Request& request, const NodeAtHand& node, PassReport& report) 
   }
 }
 
+Error with_read_only_hint(Error error, const Settings& settings) {
+  if (settings.host_root != "/" && error.hint.contains("mounted read-only")) {
+    error.hint +=
+        "; RUNTIME_CONFIG and RUNTIME_DROP_IN_CONFIG (with the operator also CONTAINERD_SOCKET, in toolkit.env) say "
+        "what is "
+        "mounted for writing";
+  }
+  return error;
+}
+
 /// The handlers: set up, or looked at.
-void serve_handlers(const Request& request, PassMode mode, const PassHost& host, PassReport& report) {
-  const auto found = host.find_node(request);
-  if (!found) {
-    fail(report, found.error());
-    return;
-  }
-  report.daemon_pid = found->daemon_pid;
-  const auto watch = config_watch_list(*found->engine, found->host->files);
-  report.watch.insert(report.watch.end(), watch.begin(), watch.end());
+void serve_handlers(const Settings& settings,
+                    const Request& request,
+                    const NodeAtHand& found,
+                    PassMode mode,
+                    const PassHost& host,
+                    PassReport& report) {
   const Moment start = host.clock.now();
-  const auto outcome = run_locked(request, found->engine, *found->host);
+  const auto outcome = run_locked(request, found.engine, *found.host);
   if (!outcome) {
-    fail(report, outcome.error());
+    fail(report, with_read_only_hint(outcome.error(), settings));
     return;
   }
-  if (mode != PassMode::install) report.drift = drift_of(*outcome);
+  if (mode != PassMode::install) {
+    const auto drift = drift_of(*outcome);
+    report.drift.insert(report.drift.end(), drift.begin(), drift.end());
+  }
   tell(*outcome, mode, host);
   const bool wrote = mode != PassMode::look && !outcome->plan->files.empty();
   for (const engine::FileChange& file : outcome->plan->files)
@@ -233,11 +270,11 @@ void serve_handlers(const Request& request, PassMode mode, const PassHost& host,
     report.repaired = true;
     report.apply_microseconds = std::chrono::duration_cast<std::chrono::microseconds>(host.clock.now() - start).count();
     // The folders that were made for it.
-    const auto now = config_watch_list(*found->engine, found->host->files);
+    const auto now = config_watch_list(*found.engine, found.host->files);
     report.watch.insert(report.watch.end(), now.begin(), now.end());
   }
   // A daemon that was restarted is another process.
-  const auto again = restarted ? host.find_node(request) : found;
+  const auto again = restarted ? host.find_node(request) : Result<NodeAtHand>(found);
   if (!again) {
     fail(report, again.error());
     return;
@@ -256,8 +293,43 @@ void serve_handlers(const Request& request, PassMode mode, const PassHost& host,
   verify(request, *again, report);
 }
 
+/// False: the pass can't go on, and the report says why.
+bool install_files(
+    const Settings& settings, const NodeAtHand& node, PassMode mode, const PassHost& host, PassReport& report) {
+  report.watch.push_back({.folder = settings.install_folder, .prefix = "toolkit"});
+  report.watch.push_back({.folder = settings.install_folder + "/toolkit"});
+  if (mode == PassMode::look || !host.install_toolkit) return true;
+  const auto today = node.engine->effective(node.host->files, false);
+  const auto installed = host.install_toolkit(
+      settings, today ? low_level_runtimes(node.engine->handlers(*today)) : std::vector<std::string>{});
+  if (!installed) {
+    fail(report, installed.error());
+    return false;
+  }
+  for (const std::string& message : installed->messages)
+    host.say(message);
+  report.written.push_back(settings.install_folder);
+  if (!installed->changed) return true;
+  report.repaired = true;
+  if (mode == PassMode::repair) report.drift.emplace_back("the toolkit's files were not as they were installed");
+  return true;
+}
+
+void compare_config(const Request& request, const NodeAtHand& node, PassMode mode, const PassHost& host) {
+  if (mode != PassMode::install || request.config.empty() || node.daemon_config.empty()) return;
+  if (request.config == node.daemon_config) return;
+  host.say("warning: the settings name '" + request.config + "', the running daemon reads '" + node.daemon_config +
+           "': that counts");
+}
+
 }  // namespace
 
+// 1. Where the driver is: the operator's file, the environment, a flag.
+// 2. The first time, a driver that isn't ready is waited for before anything is touched.
+// 3. The daemon is found, and what its files make of it.
+// 4. The toolkit's files: what handlers and hooks name has to be there before they do.
+// 5. The CDI spec; without a driver the old one stays.
+// 6. The handlers, and what the daemon itself says of them.
 PassReport run_pass(const PassOrder& order, const PassHost& host) {
   PassReport report{.end = PassReport::End::settled, .exit_code = 0};
   const auto settings = find_driver(order, host, report);
@@ -265,44 +337,43 @@ PassReport run_pass(const PassOrder& order, const PassHost& host) {
     wait(report, settings.error().message);
     return report;
   }
-  const auto request = make_pass_request(*settings, order.folders, order.mode);
+  auto request = make_pass_request(*settings, order.folders, order.mode);
   if (!request) {
     fail(report, request.error());
     return report;
   }
   report.handlers_wanted = settings->nri_plugin ? 0 : static_cast<long>(request->desired.handlers.size());
-
-  if (order.mode != PassMode::look && host.install_toolkit) {
-    const auto installed = host.install_toolkit(*settings);
-    if (!installed) {
-      fail(report, installed.error().with_context("installing the toolkit's files"));
-      return report;
-    }
-    for (const std::string& message : installed->messages)
-      host.say(message);
-    report.repaired = installed->changed;
-    if (installed->changed && order.mode == PassMode::repair) {
-      report.drift.emplace_back("the toolkit's files were not as they were installed");
-    }
+  if (settings->cdi_enabled) {
+    watch_driver(places_of(*settings), report);
+    report.watch.push_back(watch_here(make_spec_request(*settings).output));
   }
-  report.watch.push_back({.folder = settings->install_folder, .prefix = "toolkit"});
-  report.watch.push_back({.folder = settings->install_folder + "/toolkit"});
+  if (!make_nodes(*settings, host, report)) return report;
+  if (order.mode == PassMode::install && !refresh_spec(*settings, false, host, report)) return report;
 
-  const bool has_driver = refresh_spec(*settings, host, report);
+  const auto node = host.find_node(*request);
+  if (!node) {
+    fail(report, node.error());
+    return report;
+  }
+  report.daemon_pid = node->daemon_pid;
+  compare_config(*request, *node, order.mode, host);
+  const auto watch = config_watch_list(*node->engine, node->host->files);
+  report.watch.insert(report.watch.end(), watch.begin(), watch.end());
+  if (!install_files(*settings, *node, order.mode, host, report)) return report;
+
+  const bool has_driver = refresh_spec(*settings, true, host, report);
   if (report.end == PassReport::End::failed) return report;
-  if (!has_driver && order.mode == PassMode::install) return report;
-  PassReport spec = report;
-  if (!settings->nri_plugin) {
-    const PassMode mode = settings->no_runtime_config ? PassMode::look : order.mode;
-    Request asked = *request;
-    if (settings->no_runtime_config) asked.verb = Verb::plan;
-    serve_handlers(asked, mode, host, report);
-    if (settings->no_runtime_config) report.drift = spec.drift;
-  } else {
+  const std::string waited_for = report.message;
+  report.end = PassReport::End::settled;
+  if (settings->nri_plugin) {
     report.not_ready = "NRI mode: ctkit has no NRI plugin, and nobody injects devices";
+  } else if (settings->no_runtime_config) {
+    verify(*request, *node, report);
+  } else {
+    serve_handlers(*settings, *request, *node, order.mode, host, report);
   }
   // Without a driver nothing works, however well it is set up.
-  if (!has_driver && report.end != PassReport::End::failed) wait(report, spec.message);
+  if (!has_driver && report.end != PassReport::End::failed) wait(report, waited_for);
   report.ready = report.end == PassReport::End::settled && report.not_ready.empty();
   return report;
 }

@@ -39,8 +39,12 @@ struct PassHost {
   const cdi::Tree& here_tree;  ///< the same
   Clock& clock;
   std::function<void(const std::string&)> say = [](const std::string&) {};
-  /// Brings the toolkit's files and the control device nodes in place.
-  std::function<engine::Result<ToolkitFiles>(const daemonset::Settings&)> install_toolkit = {};
+  /// Brings the toolkit's files in place. `low_level` are the programs that the daemon's own handlers start.
+  std::function<engine::Result<ToolkitFiles>(const daemonset::Settings& settings,
+                                             const std::vector<std::string>& low_level)>
+      install_toolkit = {};
+  /// Makes the control device nodes that are missing below the device root; says which.
+  std::function<engine::Result<std::vector<std::string>>(const std::string& dev_root)> make_device_nodes = {};
   /// Finds the daemon. The locks are held.
   std::function<engine::Result<NodeAtHand>(const Request&)> find_node = {};
 };

@@ -15,7 +15,8 @@ import unittest
 import urllib.error
 import urllib.request
 
-from node_case import CONF_D, CTKIT, DROP_IN, INCIDENT, LAST_DROP_IN, LIMIT, ROOT, NodeCase
+from node_case import (
+    CONF_D, CTKIT, DROP_IN, INCIDENT, LAST_DROP_IN, LIMIT, ROOT, NodeCase, may_mount, unshare)
 
 READY = "run/nvidia/toolkit/ctkit-ready"
 METRICS = "run/nvidia/toolkit/ctkit.prom"
@@ -472,6 +473,138 @@ class Driver(RunCase):
         self.assertFalse((self.root / LAST_DROP_IN).exists())
         self.assertFalse((self.root / READY).exists())
         self.assertEqual(running.stop(), 0)
+
+
+ARTIFACTS = {
+    "usr/bin/nvidia-ctk": "ctk", "usr/bin/nvidia-container-runtime": "runtime",
+    "usr/bin/nvidia-container-runtime.cdi": "cdi", "usr/bin/nvidia-container-runtime.legacy": "legacy",
+    "usr/bin/nvidia-container-cli": "cli", "usr/bin/nvidia-container-runtime-hook": "hook",
+    "usr/bin/nvidia-cdi-hook": "cdi-hook", "usr/lib/x86_64-linux-gnu/libnvidia-container.so.1.20.0": "library",
+    "usr/lib/x86_64-linux-gnu/libnvidia-container-go.so.1.20.0": "library in Go"}
+
+
+class ArtifactsCase(RunCase):
+    def setUp(self):
+        super().setUp()
+        shutil.rmtree(self.root / "usr/local/nvidia")
+        self.artifacts = self.base / "artifacts"
+        for name, text in ARTIFACTS.items():
+            path = self.artifacts / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            path.chmod(0o755)
+            if ".so.1." in name:
+                os.symlink(path.name, path.parent / (path.name.split(".so.")[0] + ".so.1"))
+
+
+class Toolkit(ArtifactsCase):
+    def test_its_files_come_before_the_handlers_that_name_them(self):
+        self.write(INCIDENT)
+        running = self.start("--toolkit-source-root=" + str(self.artifacts))
+        running.wait_for("not ready")
+        self.assertIn("installed toolkit 1.20.0-1 in '/usr/local/nvidia/toolkit'", running.text)
+        self.assertLess(running.text.index("installed toolkit"), running.text.index("wrote '"))
+        toolkit = self.root / "usr/local/nvidia/toolkit"
+        self.assertEqual((toolkit / "nvidia-cdi-hook").read_text(), "cdi-hook")
+        # Somebody breaks it.
+        (toolkit / "nvidia-container-runtime").unlink()
+        running.wait_for("the toolkit's files were not as they were installed; put right")
+        self.assertIn("exec", (toolkit / "nvidia-container-runtime").read_text())
+        self.assertEqual(running.stop(), 0)
+        again = self.once("--toolkit-source-root=" + str(self.artifacts))
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertNotIn("installed toolkit", again.stderr)
+
+    def test_settings_of_its_config(self):
+        self.write(INCIDENT)
+        done = self.once("--toolkit-source-root=" + str(self.artifacts), NVIDIA_CONTAINER_RUNTIME_MODE="cdi",
+                         NVIDIA_CONTAINER_RUNTIME_LOG_LEVEL="debug", NVIDIA_DRIVER_ROOT="/run/nvidia/driver")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = (self.root / "usr/local/nvidia/toolkit/.config/nvidia-container-runtime/config.toml").read_text()
+        for line in ('mode = "cdi"', 'log-level = "debug"', 'root = "/run/nvidia/driver"'):
+            self.assertIn(line, text)
+
+    def test_artifacts_that_are_not_whole_leave_all_as_it_is(self):
+        self.write(INCIDENT)
+        (self.artifacts / "usr/bin/nvidia-ctk").unlink()
+        done = self.once("--toolkit-source-root=" + str(self.artifacts))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("nvidia-ctk", done.stderr)
+        self.assertFalse((self.root / LAST_DROP_IN).exists())
+
+
+class Container(ArtifactsCase):
+    """The operator's mounts: the host read-only, what may be written mounted elsewhere."""
+
+    # What the operator says, for paths of the container below $base.
+    SCRIPT = """set -e
+    mount -t tmpfs none "$node/run"
+    mount --rbind "$node" "$base/host"
+    mount -o remount,bind,ro "$base/host"
+    bind() { mkdir -p "$1" "$2"; mount --bind "$1" "$2"; }
+    {binds}
+    mount -t tmpfs none /usr/local
+    bind "$node/usr/local/nvidia" /usr/local/nvidia
+    bind "$node/run/nvidia/toolkit" /run/nvidia/toolkit
+    RUNTIME_CONFIG={config} CONTAINERD_CONFIG={config} \\
+    RUNTIME_DROP_IN_CONFIG=$base/runtime/config-dir.d/99-nvidia.toml \\
+    RUNTIME_DROP_IN_CONFIG_HOST_PATH=/etc/containerd/conf.d/99-nvidia.toml RUNTIME=containerd \\
+    NVIDIA_DRIVER_ROOT=/ DRIVER_ROOT_CTR_PATH=$base/host HOST_ROOT_MOUNT=$base/host NVIDIA_RUNTIME_SET_AS_DEFAULT=false \\
+    exec "$base/nvidia-toolkit" --no-daemon --release=1.7.27 --toolkit-source-root="$base/artifacts"
+    """
+
+    def setUp(self):
+        super().setUp()
+        if not may_mount():
+            self.skipTest("mounting is not allowed here")
+        (self.base / "host").mkdir()
+        (self.base / "nvidia-toolkit").symlink_to(CTKIT)
+        (self.root / CONF_D).mkdir(parents=True)
+
+    def contained(self, *binds, config="$base/runtime/config-dir/config.toml"):
+        script = self.SCRIPT.replace("{binds}", "\n".join(binds)).replace("{config}", config)
+        return subprocess.run(
+            unshare() + [script], env={"PATH": os.environ["PATH"], "base": str(self.base), "node": str(self.root)},
+            capture_output=True, text=True, check=False, timeout=LIMIT)
+
+    BINDS = ('bind "$node/etc/containerd" "$base/runtime/config-dir"',
+             'bind "$node/etc/containerd/conf.d" "$base/runtime/config-dir.d"')
+
+    def test_what_is_read_only_is_written_where_it_is_mounted(self):
+        self.write({ROOT: "# theirs\nversion = 2\n"})
+        done = self.contained(*self.BINDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((self.root / ROOT).read_text(),
+                         '# theirs\nversion = 2\nimports = ["/etc/containerd/conf.d/99-nvidia.tom*l"]\n')
+        text = (self.root / DROP_IN).read_text()
+        self.assertIn('BinaryName = "/usr/local/nvidia/toolkit/nvidia-container-runtime.cdi"', text)
+        self.assertTrue((self.root / "usr/local/nvidia/.ctkit/journal.json").exists())
+        self.assertTrue((self.root / "usr/local/nvidia/toolkit/nvidia-ctk").exists())
+        # A second start finds nothing to do, and the host's own ctkit takes it off.
+        before = self.daemons_files()
+        again = self.contained(*self.BINDS)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertNotIn("wrote", again.stderr)
+        self.assertEqual(self.daemons_files(), before)
+        self.succeed("uninstall")
+        self.assertEqual((self.root / ROOT).read_text(), "# theirs\nversion = 2\n")
+
+    def test_a_root_that_is_a_link_of_the_host(self):
+        self.write({"etc/real/config.toml": "version = 2\n"})
+        (self.root / ROOT).symlink_to("/etc/real/config.toml")
+        done = self.contained(*self.BINDS, 'bind "$node/etc/real" "$base/runtime/real"')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("imports", (self.root / "etc/real/config.toml").read_text())
+        self.assertTrue((self.root / ROOT).is_symlink())
+
+    def test_folders_that_are_mounted_nowhere_are_named_and_nothing_is_written(self):
+        self.write({ROOT: "version = 2\n"})
+        before = self.daemons_files()
+        done = self.contained(config="/etc/containerd/config.toml")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for part in ("read-only", "RUNTIME_CONFIG", "RUNTIME_DROP_IN_CONFIG", "CONTAINERD_SOCKET", "conf.d"):
+            self.assertIn(part, done.stderr)
+        self.assertEqual(self.daemons_files(), before)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ Result<std::unique_ptr<OpenNode>> OpenNode::open(const Request& request, const O
   return node;
 }
 
-Result<void> OpenNode::observe(const Request& given) {
+Result<void> OpenNode::observe(const Request& given, ConfigPath path) {
   Request request = given;
   if (!request.defaults.empty()) request.defaults = absolute(request.defaults);
   if (looks_for_daemon(request, root_)) {
@@ -112,6 +112,7 @@ Result<void> OpenNode::observe(const Request& given) {
     host_->live = &*live_;
   }
   if (request.verb == Verb::rollback) return {};
+  if (path == ConfigPath::guessed && daemon() != nullptr) request.config.clear();
   // A daemon that is down says nothing; what it said before still tells its release.
   const auto kept = found_ ? read_build(*files_, state_folder(request)) : std::nullopt;
   auto observed = installer::observe(*here_, root_, request, daemon(), kept ? &*kept : nullptr);

@@ -17,6 +17,7 @@
 #include "installer/host/posix_tree.h"
 #include "installer/host/run_loop.h"
 #include "installer/host/system_clock.h"
+#include "installer/host/toolkit_files.h"
 #include "installer/pass_request.h"
 #include "installer/report_text.h"
 #include "installer/run_pass.h"
@@ -74,17 +75,34 @@ PassReport make_pass(const ResolvedSettings& resolved,
   const auto tree = PosixTree::open("/");
   if (!tree) return failed(tree.error());
   SystemClock clock;
-  const auto find_node = [&](const Request& request) -> Result<NodeAtHand> {
-    if (auto known = (*node)->observe(request); !known) return std::unexpected(known.error());
+  // The operator names the usual path, whatever the daemon reads.
+  const daemonset::ResolvedValue* config = resolved.find("config");
+  const bool names_config = config->source.starts_with('-') || config->source.starts_with("CTKIT_");
+  const auto find_node = [&](const Request& asked) -> Result<NodeAtHand> {
+    Request request = asked;
+    // The operator's name for it is none that CRI-O reads.
+    if (!names_config && request.engine == "crio") request.config.clear();
+    const auto known = (*node)->observe(request, names_config ? ConfigPath::given : ConfigPath::guessed);
+    if (!known) return std::unexpected(known.error());
     NodeAtHand found{.engine = (*node)->engine(), .host = &(*node)->host()};
     if (const LiveDaemon* daemon = (*node)->daemon()) {
       found.daemon_pid = daemon->process.pid;
-      found.daemon_config = daemon->config;
+      constexpr const char* kUsualConfig = "/etc/containerd/config.toml";
+      found.daemon_config = daemon->config.empty() ? kUsualConfig : daemon->config;
     }
     return found;
   };
   return run_pass({.resolved = resolved, .mode = mode, .folders = folders, .driver_ready = driver_ready},
-                  {.here = (*node)->here(), .here_tree = **tree, .clock = clock, .say = say, .find_node = find_node});
+                  {.here = (*node)->here(),
+                   .here_tree = **tree,
+                   .clock = clock,
+                   .say = say,
+                   .install_toolkit =
+                       [&](const daemonset::Settings& settings, const std::vector<std::string>& low_level) {
+                         return install_toolkit_files(settings, folders, low_level, (*node)->files());
+                       },
+                   .make_device_nodes = make_device_nodes,
+                   .find_node = find_node});
 }
 
 bool wants_help(std::span<const std::string> words) {
