@@ -188,10 +188,11 @@ void tell(const Outcome& outcome, PassMode mode, const PassHost& host) {
 
 /// Whether it is about what we set up. What others changed in files is theirs to make effective.
 bool is_ours(const Difference& difference, const std::vector<engine::DesiredHandler>& handlers) {
-  const auto named = [&](const std::string& name) {
-    return std::ranges::find(handlers, name, &engine::DesiredHandler::name) != handlers.end();
-  };
-  return difference.what == kDefaultHandler && (named(difference.files) || named(difference.loaded));
+  return std::ranges::any_of(handlers, [&](const engine::DesiredHandler& handler) {
+    return difference.what == "handler '" + handler.name + "'" ||
+           (difference.what == kDefaultHandler &&
+            (difference.files == handler.name || difference.loaded == handler.name));
+  });
 }
 
 /// Why files, daemon and wishes aren't of one mind; empty: they are. Which handlers it has loaded is another question.
