@@ -3,12 +3,14 @@
 
 For each suite's containerd (tests/conformance/get_debs.sh) and each tree, one run of every command after the other, --runs
 times; a row has the median wall time, how many times faster than the dump that is, and the peak memory. The tree is bound
-at /etc/containerd in a mount namespace of its own, so the daemon reads it where it reads it on a node. Then the growth with
-the number of drop-ins. Goals (DESIGN section 6) stand beside the figures; nothing is asserted: machines differ.
+at /etc/containerd in a mount namespace of its own, so the daemon reads it where it reads it on a node. Then `cdi generate`
+beside `containerd --version`, and the growth with the number of drop-ins. Goals (DESIGN section 6) stand beside the figures; nothing is asserted: machines differ.
 
 Exit status 0, or 75 when no suite could be downloaded."""
 import argparse
 import ctypes
+import gzip
+import json
 import os
 import pathlib
 import shutil
@@ -21,7 +23,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
+sys.path.insert(0, str(HERE.parent / "tests/cdi"))
 import recorded  # noqa: E402  (tests/recorded.py)
+import tree_case  # noqa: E402  (tests/cdi/tree_case.py)
 
 SUITES = ("bookworm", "trixie", "forky")
 NOT_DOWNLOADABLE = 75
@@ -182,6 +186,44 @@ def show_growth(release, containerd, options, scratch):
         shutil.rmtree(root)
 
 
+def driver_root():
+    """The tree of a recorded driver container."""
+    with gzip.open(HERE.parent / "testdata/cdi/layouts.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for record in map(json.loads, lines):
+            if record["layout"]["id"] == "driver-container":
+                return record["layout"]["tree"]
+    raise KeyError("driver-container")
+
+
+def compare_cdi(release, containerd, options, scratch):
+    """`cdi generate` beside the least that the daemon's program does, and with many libraries that are not the driver's."""
+    if os.geteuid() != 0:
+        print("\ncdi generate: skipped, making device nodes needs root")
+        return
+    version = f"containerd --version ({release})"
+    commands = {version: [containerd, "--version"]}
+    for others in (0, 3000):
+        root = os.path.join(scratch, f"driver-{others}")
+        tree_case.lay(driver_root(), root)
+        folder = pathlib.Path(root) / "usr/lib/x86_64-linux-gnu"
+        for i in range(others):
+            (folder / f"libother{i}.so.1.{i}").write_bytes(b"\x7fELF" + bytes(2000))
+            (folder / f"libother{i}.so.1").symlink_to(f"libother{i}.so.1.{i}")
+        name = "ctkit cdi generate" + (f", {others} other libraries" if others else "")
+        for suffix, program in (("", options.ctkit), (", static", options.static)):
+            if program:
+                commands[name + suffix] = [program, "cdi", "generate", "--root", root, "--driver-root", "/", "--output", "-"]
+    found = medians(commands, options.runs)
+    table = Table("a driver root", "", "median ms", "faster", "goal", "peak MB", "goal")
+    for name, command in commands.items():
+        ratio = found[version] / found[name]
+        memory = peak_memory(command)
+        table.row(name, f"{1000 * found[name]:.2f}", "" if name == version else f"{ratio:.1f} x",
+                  verdict(">=3", ratio >= 3) if name.startswith("ctkit cdi generate") and "other" not in name else "",
+                  "?" if memory is None else f"{memory:.1f}",
+                  "" if name == version or memory is None else verdict("<=6", memory <= 6))
+
+
 def measure(options):
     """In the namespace: all tables of one suite."""
     containerd = str(pathlib.Path(options.inside) / "usr/bin/containerd")
@@ -194,6 +236,8 @@ def measure(options):
             large = os.path.join(scratch, "large")
             recorded.lay(large, case)
             compare_on(large, f"a node's whole config with two drop-ins ({case['id']})", release, containerd, options)
+        if not options.growth_only:
+            compare_cdi(release, containerd, options, scratch)
         show_growth(release, containerd, options, scratch)
 
 

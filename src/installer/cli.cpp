@@ -164,7 +164,10 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
   CLI::App app("Puts runtime handlers on a Kubernetes node without breaking it.", "ctkit");
   app.set_version_flag("--version", "ctkit " CTKIT_VERSION);
   app.require_subcommand(1);
-  app.footer("Also: ctkit cdi --help, for CDI specs; ctkit cdi-hook, for the hooks they call.");
+  app.footer(
+      "Also: ctkit doctor, one page about driver, toolkit, daemon and CDI; ctkit cdi --help, for CDI specs; ctkit "
+      "cdi-hook, "
+      "for the hooks they call.");
 
   std::array<VerbWords, 10> verbs = {{
       {app.add_subcommand("effective", "The effective config, as the daemon computes it"), Verb::effective, ""},

@@ -16,6 +16,7 @@
 #include "installer/cdi_commands.h"
 #include "installer/cli.h"
 #include "installer/daemon_build.h"
+#include "installer/doctor_cli.h"
 #include "installer/exit_code.h"
 #include "installer/find_daemon.h"
 #include "installer/host/cdi_hooks.h"
@@ -29,6 +30,7 @@
 #include "installer/host/root_folder.h"
 #include "installer/host/run_daemonset.h"
 #include "installer/locked_run.h"
+#include "installer/main_doctor.h"
 #include "installer/observe.h"
 #include "installer/plan_file.h"
 #include "installer/report_json.h"
@@ -218,6 +220,10 @@ int main(int argc, char** argv) {
     if (const auto cdi = parse_cdi_command_line(words)) {
       if (const auto* printed = std::get_if<Printed>(&*cdi)) return print(*printed);
       return run_cdi_request(std::get<CdiRequest>(*cdi));
+    }
+    if (auto doctor = parse_doctor_command_line(words)) {
+      if (const auto* printed = std::get_if<Printed>(&*doctor)) return print(*printed);
+      return run_doctor(std::get<DoctorRequest>(*std::move(doctor)));
     }
     auto parsed = parse_command_line(words);
     if (const auto* printed = std::get_if<Printed>(&parsed)) return print(*printed);

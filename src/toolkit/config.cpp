@@ -117,9 +117,8 @@ std::string render_config(const Table& config) {
   return std::string(kHeading) + engine::render_toml(config);
 }
 
-Table read_config(std::string_view text, std::string_view file) {
-  auto table = engine::read_toml(text, file, kDialect);
-  return table ? *std::move(table) : Table{};
+engine::Result<Table> parse_config(std::string_view text, std::string_view file) {
+  return engine::read_toml(text, file, kDialect);
 }
 
 MergedConfig merge_config(const Table& wanted,
@@ -128,7 +127,7 @@ MergedConfig merge_config(const Table& wanted,
                           std::string_view file) {
   MergedConfig merged;
   if (!present) return {.text = render_config(wanted)};
-  const auto there = engine::read_toml(*present, file, kDialect);
+  const auto there = parse_config(*present, file);
   if (!there) {
     return {.text = render_config(wanted),
             .warnings = {"the toolkit can't read " + there.error().where + " (" + there.error().message +

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cdi/tree.h"
+#include "engine/result.h"
 #include "engine/value.h"
 #include "toolkit/config_settings.h"
 
@@ -36,8 +37,8 @@ MergedConfig merge_config(const engine::Table& wanted,
                           const engine::Table& written,
                           std::string_view file);
 
-/// As the toolkit reads it; a file that it doesn't is an empty table.
-engine::Table read_config(std::string_view text, std::string_view file);
+/// As the toolkit reads it. Fails as its library does.
+engine::Result<engine::Table> parse_config(std::string_view text, std::string_view file);
 
 /// The whole file as we write it where there is none.
 std::string render_config(const engine::Table& config);

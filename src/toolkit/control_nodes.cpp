@@ -29,10 +29,10 @@ constexpr std::string_view kFormerModule = "nvidia-frontend";
 constexpr std::string_view kMemoryModule = "nvidia-uvm";
 
 constexpr std::array<KnownNode, 4> kNodes = {{
-    {"nvidiactl", kModule, 255},
-    {"nvidia-modeset", kModule, 254},
-    {"nvidia-uvm", kMemoryModule, 0},
-    {"nvidia-uvm-tools", kMemoryModule, 1},
+    {.name = "nvidiactl", .module = kModule, .minor = 255},
+    {.name = "nvidia-modeset", .module = kModule, .minor = 254},
+    {.name = "nvidia-uvm", .module = kMemoryModule, .minor = 0},
+    {.name = "nvidia-uvm-tools", .module = kMemoryModule, .minor = 1},
 }};
 
 /// The names of character devices with their numbers.

@@ -35,7 +35,8 @@ class NodeMaker {
   NodeMaker& operator=(NodeMaker&&) = delete;
   virtual ~NodeMaker() = default;
 
-  /// A character device with mode 0666, at once in place of what has the name. `not_found` if there is no folder for it.
+  /// A character device with mode 0666, at once in place of what has the name. `not_found` if there is no folder for
+  /// it.
   [[nodiscard]] virtual engine::Result<void> make_node(const ControlNode& node) = 0;
 };
 

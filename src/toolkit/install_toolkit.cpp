@@ -31,7 +31,8 @@ using engine::Result;
 
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20U;
+// Larger ones come from the kernel anew each time, and clearing their pages takes longer than reading and comparing.
+constexpr std::size_t kChunk = std::size_t{1} << 16U;
 constexpr std::size_t kMostText = std::size_t{1} << 20U;
 constexpr unsigned kConfigMode = 0644;
 
@@ -112,11 +113,14 @@ ConfigPlan plan_config(const InstallRequest& request,
   ConfigPlan plan{.wanted = render_config(wanted), .present = read_text(tree, places.config)};
   if (found.state == ToolkitState::ours) {
     plan.written = read_text(tree, places.written_config);
-    plan.merged = merge_config(
-        wanted, plan.present, plan.written ? read_config(*plan.written, places.written_config) : wanted, places.config);
+    plan.merged =
+        merge_config(wanted,
+                     plan.present,
+                     plan.written ? parse_config(*plan.written, places.written_config).value_or(wanted) : wanted,
+                     places.config);
   } else {
     // A stock installer writes the file anew at each start: all that is in it is the installer's.
-    const engine::Table theirs = plan.present ? read_config(*plan.present, places.config) : engine::Table{};
+    const engine::Table theirs = parse_config(plan.present.value_or(""), places.config).value_or(engine::Table{});
     plan.merged = merge_config(wanted, plan.present, theirs, places.config);
   }
   return plan;
@@ -146,6 +150,12 @@ Result<Installed> install_toolkit(const InstallRequest& request, InstallHost& ho
   if (auto good = check(request, places, host); !good) return std::unexpected(good.error());
   const auto artifacts = find_artifacts(host.source, request.source_root);
   if (!artifacts) return std::unexpected(artifacts.error());
+  if (!artifacts->hooks && request.own_program.empty()) {
+    return std::unexpected(Error{.code = ErrorCode::not_found,
+                                 .message = "artifacts of the toolkit are missing: nvidia-cdi-hook",
+                                 .where = request.source_root,
+                                 .hint = "without it no container with a CDI device starts"});
+  }
   const auto found = find_toolkit(host.tree, places);
   if (!found) return std::unexpected(found.error());
 

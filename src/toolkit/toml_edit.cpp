@@ -174,11 +174,11 @@ Result<std::string> edit_one(std::string text,
     return text;
   }
   const Span value = holder->statement.value;
-  if (holder->key == change.key && !change.value) {
+  if (holder->key == change.key) {
+    if (change.value) return text.replace(value.begin, value.end - value.begin, render_value(*change.value));
     const std::size_t begin = line_begin(text, holder->statement.key_span.begin);
     return text.erase(begin, line_end(text, value.end) - begin);
   }
-  if (holder->key == change.key) return text.replace(value.begin, value.end - value.begin, render_value(*change.value));
   auto table = engine::read_toml(text, file, dialect);
   if (!table) return std::unexpected(table.error());
   set_key(*table, change);

@@ -172,6 +172,41 @@ class Attacks(unittest.TestCase):
             for path in ("/etc/ld.so.cache", "/etc/ld.so.cache~", "/etc/ld.so.conf", "/etc/ld.so.conf.d"):
                 self.attack({"/lib": {"dir": True}, path: {"link": target}}, ["update-ldcache", "--folder", "/lib"])
 
+    def test_the_cache_is_not_written_through_swapped_links(self):
+        for path, targets in (("/etc", ["../../outside/dir", "/outside/dir"]), ("/lib", ["../../outside", "/outside"])):
+            self.attack({"/etc/ld.so.conf": {"file": ""}, "/lib/libx.so.1": {"elf": "libx.so.1"}},
+                        ["update-ldcache", "--folder", "/lib"], self.swap(path, targets), times=10)
+
+    PARAMS = {"/proc/driver/nvidia/params": {"file": "ModifyDeviceFiles: 1\n"}}
+
+    def test_the_drivers_parameters_are_not_mounted_through_links(self):
+        lay_params = lambda folder: tree_case.lay(self.PARAMS, folder)
+        for entry in ({"link": "/outside/secret"}, {"link": "../../../../../outside/secret"}, {"fifo": True}, {"char": [1, 1]}):
+            with self.subTest(entry=entry):
+                result = self.attack({"/proc/driver/nvidia/params": entry}, ["disable-device-node-modification"], timeout=10,
+                                     before=lay_params)
+                self.assertLess(result["seconds"], 5)
+        for folder in ("/proc", "/proc/driver", "/proc/driver/nvidia"):
+            with self.subTest(folder=folder):
+                self.attack({folder: {"link": "/outside/dir"}}, ["disable-device-node-modification"], before=lay_params)
+        self.attack(self.PARAMS, ["disable-device-node-modification"],
+                    self.swap("/proc/driver/nvidia", ["../../../../outside/dir", "/outside/dir"]), times=10, before=lay_params)
+
+    def test_modes_are_not_set_through_links_and_dots(self):
+        root = {"/abs": {"link": "/outside/secret"}, "/up": {"link": "../../outside/secret"}, "/dir": {"link": "/outside"}}
+        paths = ("/abs", "/up", "/dir/secret", "/../../outside/secret", "../outside/secret")
+        self.attack(root, ["chmod", "--mode", "777"] + [word for path in paths for word in ("--path", path)])
+
+    def test_folders_of_libraries_end_inside(self):
+        self.attack({"/abs": {"link": "/outside/dir"}, "/up": {"link": "../../../outside/dir"}},
+                    ["update-ldcache", "--folder", "/abs", "--folder", "/up", "--folder", "/../../outside/dir"])
+
+    def test_a_tree_of_links_costs_little(self):
+        # Forty links are the kernel's own limit; each of these doubles the way.
+        root = {f"/l{i}": {"link": f"l{i + 1}/../l{i + 1}"} for i in range(60)}
+        result = self.attack(root, ["create-symlinks"] + [word for _ in range(50) for word in ("--link", "t::/l0/x")], timeout=60)
+        self.assertLess(result["seconds"], 20)
+
     def test_links_out_of_the_root_end_inside(self):
         result = self.attack({"/up": {"link": "../../.."}, "/abs": {"link": "/"}},
                              ["create-symlinks", "--link", "t::/up/pwned", "--link", "t::/abs/bundle/pwned",

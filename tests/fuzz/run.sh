@@ -12,7 +12,7 @@ readonly minimising_seconds=60
 
 seconds=${1:?usage: run.sh SECONDS [TARGET…]}
 shift
-[ $# -gt 0 ] || set -- command_line crio effective imports_edit reader
+[ $# -gt 0 ] || set -- command_line crio effective imports_edit reader toolkit_config
 if [ $# -gt 1 ]; then
   printf '%s\n' "$@" | xargs -P "$(nproc)" -n 1 tests/fuzz/run.sh "$seconds"
   exit

@@ -357,6 +357,17 @@ TEST_F(ToolkitInstall, AMountWithoutProgramsIsRefused) {
   EXPECT_THAT(outcome.value_or(""), testing::Not(HasSubstr("but wrote")));
 }
 
+TEST_F(ToolkitInstall, AMountInPlaceOfTheFolderIsToldApart) {
+  const auto outcome = run_in_child([&] {
+    folder.make_folder("usr/local/nvidia/toolkit");
+    if (!test::mount_small_disk(toolkit, 1000)) return std::string("no mount");
+    const auto installed = install();
+    return installed ? "done" : installed.error().hint;
+  });
+  if (outcome == "no mount") GTEST_SKIP() << "may not mount here";
+  EXPECT_THAT(outcome.value_or(""), HasSubstr("something is mounted there"));
+}
+
 TEST_F(ToolkitInstall, AVersionInUseIsSeen) {
   ASSERT_TRUE(install());
   folder.write("usr/local/nvidia/.toolkit/old-1/wait", "");

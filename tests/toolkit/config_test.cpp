@@ -23,7 +23,7 @@ using testing::IsEmpty;
 constexpr auto kToolkitFolder = "/usr/local/nvidia/toolkit";
 
 engine::Table table_of(const std::string& text) {
-  return read_config(text, "x");
+  return parse_config(text, "x").value_or(engine::Table{});
 }
 
 std::string text_of(const std::string& path) {

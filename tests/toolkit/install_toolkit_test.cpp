@@ -220,6 +220,16 @@ TEST(InstallToolkit, OwnProgramIsInstalledAndServesAsHooksWhereThereAreNone) {
   EXPECT_EQ(node.tree.text_of(path_of("nvidia-cdi-hook")), "ours");
 }
 
+TEST(InstallToolkit, WithoutHooksFromAnybodyNothingIsTouched) {
+  ToolkitNode node;
+  node.source.nodes().erase("/artifacts/deb/usr/bin/nvidia-cdi-hook");
+  const auto before = node.tree.nodes();
+  const auto installed = install_toolkit(node.request, node.host);
+  ASSERT_FALSE(installed);
+  EXPECT_THAT(installed.error().message, HasSubstr("nvidia-cdi-hook"));
+  EXPECT_EQ(node.tree.nodes(), before);
+}
+
 TEST(InstallToolkit, UninstallTakesEverythingOfOursAndNothingElse) {
   ToolkitNode node;
   node.tree.add_file("/usr/local/nvidia/theirs", "x");
