@@ -71,7 +71,7 @@ int run_doctor(DoctorRequest request) {
   if (!files) return fail(files.error());
   const auto seams = host::open_live_seams(root.folder);
   if (!seams) return fail(seams.error());
-  const auto toolkit = host::open_toolkit_seams("/", root.folder);
+  const auto toolkit = host::open_toolkit_seams("/", root.folder, root.folder);
   if (!toolkit) return fail(toolkit.error());
 
   const auto found = look_for_daemon(node_request, root, **files, **seams);

@@ -59,6 +59,13 @@ class Start(DaemonSetScenario):
         self.assertIn(f"{DRIVER_CONTAINER}/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05", spec)
         self.assertNotIn("/driver-root", spec)
 
+    @proven_by("stock-like")
+    def test_what_is_left_on_the_host_needs_nothing_of_the_image(self):
+        self.served(self.start())
+        program = self.world.node.path("/usr/local/nvidia/toolkit/ctkit")
+        self.assertNotIn(b"/ld-linux", program.read_bytes()[:4096], "it wants the loader of some libc")
+        self.assertIn("ctkit", self.world.node.output("/usr/local/nvidia/toolkit/ctkit", "--version"))
+
     @proven_by("fat")
     def test_it_stays_small(self):
         pod = self.start()
