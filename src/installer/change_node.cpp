@@ -150,6 +150,15 @@ std::vector<std::string> not_loaded(const engine::Desired& desired, const std::o
   return names;
 }
 
+/// The daemon's default handler, if a restart is what our wish about it waits for.
+std::string stale_default(const engine::Desired& desired, const Expected& expected, const LoadedState& loaded) {
+  if (loaded.default_handler.empty() || loaded.default_handler == expected.default_handler) return "";
+  const auto is_ours = [&](const std::string& name) {
+    return std::ranges::find(desired.handlers, name, &engine::DesiredHandler::name) != desired.handlers.end();
+  };
+  return is_ours(expected.default_handler) || is_ours(loaded.default_handler) ? loaded.default_handler : "";
+}
+
 struct Written {
   std::string unit = {};
   Expected expected = {};
@@ -275,10 +284,14 @@ RestartDecision restart_due(const Request& request,
     facts.newer_files =
         newer_files(host.files, *plan.today, node.daemon->process, journal ? journal->settled : Settled{});
   }
+  const bool by_its_word = request.restart == RestartMode::unserved;
   // What isn't written yet isn't loaded either: that is said already.
-  if (!facts.effective_changes && node.daemon) {
+  if ((by_its_word || !facts.effective_changes) && node.daemon) {
     const auto loaded = loaded_now(*host.live);
     if (loaded) facts.not_loaded = not_loaded(request.desired, *loaded);
+    if (by_its_word && loaded && *loaded) {
+      facts.default_handler = stale_default(request.desired, make_expected(plan.predicted, plan.handlers), **loaded);
+    }
   }
   return decide_restart(request.restart, facts);
 }

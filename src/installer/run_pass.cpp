@@ -187,17 +187,26 @@ void tell(const Outcome& outcome, PassMode mode, const PassHost& host) {
   if (!verdict.empty()) host.say(verdict.substr(0, verdict.size() - 1));
 }
 
-/// Why files, daemon and wishes aren't of one mind; empty: they are.
-std::string objection(const NodeState& state) {
+/// Whether it is about what we set up. What others changed in files is theirs to make effective.
+bool is_ours(const Difference& difference, const std::vector<engine::DesiredHandler>& handlers) {
+  return std::ranges::any_of(handlers, [&](const engine::DesiredHandler& handler) {
+    return difference.what == "handler '" + handler.name + "'" ||
+           (difference.what == kDefaultHandler &&
+            (difference.files == handler.name || difference.loaded == handler.name));
+  });
+}
+
+/// Why files, daemon and wishes aren't of one mind; empty: they are. Which handlers it has loaded is another question.
+std::string objection(const NodeState& state, const std::vector<engine::DesiredHandler>& handlers) {
   if (!state.refused.empty()) return "the daemon would refuse its files: " + state.refused;
   if (!state.not_serving.empty()) return state.not_serving.front();
   if (!state.drifted.empty()) return "'" + state.drifted.front() + "' is not as we wrote it";
   if (!state.missing_binaries.empty()) return "'" + state.missing_binaries.front() + "' is not there";
   if (state.socket.empty()) return "no daemon runs here";
   if (!state.unreachable.empty()) return "the daemon doesn't answer: " + state.unreachable;
-  if (!state.newer_files.empty()) return "the daemon started before '" + state.newer_files.front() + "' was changed";
-  if (!state.differences.empty())
-    return "the daemon has not loaded what its files say: " + state.differences.front().what;
+  for (const Difference& difference : state.differences) {
+    if (is_ours(difference, handlers)) return "the daemon has not loaded what its files say: " + difference.what;
+  }
   return "";
 }
 
@@ -212,7 +221,7 @@ void verify(const Request& request, const NodeAtHand& node, PassReport& report) 
   }
   const NodeState& state = *looked->state;
   if (state.journal) report.restarts = state.journal->restarts;
-  report.not_ready = objection(state);
+  report.not_ready = objection(state, request.desired.handlers);
   if (node.host->live && node.host->live->daemon) {
     LiveNode& live = *node.host->live;
     const auto loaded = live.status.status(live.clock.now() + kStatusTime);
