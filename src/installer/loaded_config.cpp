@@ -6,6 +6,7 @@
 
 #include "engine/toml_reader.h"
 #include "engine/value.h"
+#include "installer/cri_message.h"
 
 namespace ctkit::installer {
 
@@ -64,6 +65,11 @@ engine::Result<LoadedState> with_whole_config(LoadedState state, const std::stri
   state.cdi_spec_folders = texts_at(runtime, "cdi_spec_dirs");
   state.json = toml;
   return state;
+}
+
+engine::Result<LoadedState> read_loaded(const std::string& text) {
+  if (text.starts_with('{')) return make_loaded_state({.info = {{"config", text}}});
+  return with_whole_config({}, text);
 }
 
 }  // namespace ctkit::installer

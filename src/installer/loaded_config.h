@@ -15,4 +15,7 @@ bool lacks_handlers(const LoadedState& state);
 /// its socket under `/config`.
 engine::Result<LoadedState> with_whole_config(LoadedState state, const std::string& toml);
 
+/// What the journal has kept of a daemon's state: its configuration as it came, JSON or TOML.
+engine::Result<LoadedState> read_loaded(const std::string& text);
+
 }  // namespace ctkit::installer
