@@ -13,6 +13,7 @@
 #include "installer/dead_man.h"
 #include "installer/loaded_files.h"
 #include "installer/own_program.h"
+#include "installer/recover.h"
 #include "installer/redact.h"
 #include "installer/restart_daemon.h"
 #include "installer/restart_decision.h"
@@ -149,23 +150,13 @@ std::vector<std::string> not_loaded(const engine::Desired& desired, const std::o
   return names;
 }
 
-struct Recovered {
-  bool took_back = false;  ///< the daemon may have loaded what is no longer there
-  std::optional<Journal> journal = std::nullopt;
-};
-
-/// Takes back what an earlier run has left unproven.
-Result<Recovered> recover(const Request& request, Host& host) {
-  const std::string folder = state_folder(request);
-  auto journal = read_journal(host.files, folder);
-  if (!journal) return std::unexpected(journal.error());
-  if (!*journal || !(*journal)->last || (*journal)->last->confirmed) return Recovered{.journal = *std::move(journal)};
-  host.live->say("an earlier apply ended before its verdict: putting back what was there before it");
-  const auto done = roll_back(host.files, folder, **std::move(journal));
-  if (!done) return std::unexpected(done.error().with_context("taking back an apply that ended before its verdict"));
-  auto now = read_journal(host.files, folder);
-  if (!now) return std::unexpected(now.error());
-  return Recovered{.took_back = true, .journal = *std::move(now)};
+/// The daemon's default handler, if a restart is what our wish about it waits for.
+std::string stale_default(const engine::Desired& desired, const Expected& expected, const LoadedState& loaded) {
+  if (loaded.default_handler.empty() || loaded.default_handler == expected.default_handler) return "";
+  const auto is_ours = [&](const std::string& name) {
+    return std::ranges::find(desired.handlers, name, &engine::DesiredHandler::name) != desired.handlers.end();
+  };
+  return is_ours(expected.default_handler) || is_ours(loaded.default_handler) ? loaded.default_handler : "";
 }
 
 struct Written {
@@ -293,10 +284,14 @@ RestartDecision restart_due(const Request& request,
     facts.newer_files =
         newer_files(host.files, *plan.today, node.daemon->process, journal ? journal->settled : Settled{});
   }
+  const bool by_its_word = request.restart == RestartMode::unserved;
   // What isn't written yet isn't loaded either: that is said already.
-  if (!facts.effective_changes && node.daemon) {
+  if ((by_its_word || !facts.effective_changes) && node.daemon) {
     const auto loaded = loaded_now(*host.live);
     if (loaded) facts.not_loaded = not_loaded(request.desired, *loaded);
+    if (by_its_word && loaded && *loaded) {
+      facts.default_handler = stale_default(request.desired, make_expected(plan.predicted, plan.handlers), **loaded);
+    }
   }
   return decide_restart(request.restart, facts);
 }
@@ -305,7 +300,7 @@ Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engi
   LiveNode& node = *host.live;
   const std::string folder = state_folder(request);
   remove_rehearsal(host.files);
-  const auto recovered = recover(request, host);
+  const auto recovered = recover(request, engine, host);
   if (!recovered) return std::unexpected(recovered.error());
   const std::optional<Journal>& journal = recovered->journal;
   // What a run left that ended before its first list; else the folder would pass for somebody else's.
@@ -389,7 +384,7 @@ Result<Outcome> uninstall_from_node(const Request& request, const engine::Engine
   LiveNode& node = *host.live;
   const std::string folder = state_folder(request);
   remove_rehearsal(host.files);
-  const auto recovered = recover(request, host);
+  const auto recovered = recover(request, engine, host);
   if (!recovered) return std::unexpected(recovered.error());
   const std::optional<Journal>& journal = recovered->journal;
   Outcome outcome{.node = NodeChange{}};

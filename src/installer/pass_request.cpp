@@ -70,7 +70,7 @@ Result<Request> make_pass_request(const Settings& settings,
   request.toolkit_folder = settings.install_folder + "/toolkit";
   request.restart = settings.restart_mode == "none"     ? RestartMode::none
                     : settings.restart_mode == "always" ? RestartMode::always
-                                                        : RestartMode::automatic;
+                                                        : RestartMode::unserved;
   request.trust = settings.trust == "dump"         ? Trust::dump
                   : settings.trust == "prediction" ? Trust::prediction
                                                    : Trust::neither;

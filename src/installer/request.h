@@ -16,6 +16,7 @@ enum class Format { text, json, sarif };
 /// When apply may restart the daemon.
 enum class RestartMode {
   automatic,  ///< if the effective result or the daemon's age asks for it
+  unserved,   ///< only if the daemon doesn't serve what is wanted; what others changed is theirs to make effective
   always,
   none,  ///< never: files only
 };

@@ -22,8 +22,23 @@ RestartDecision decide_restart(RestartMode mode, const RestartFacts& facts) {
   if (!facts.not_loaded.empty()) {
     decision.reasons.push_back("the daemon hasn't loaded these handlers of its files: " + listed(facts.not_loaded));
   }
-  if (mode == RestartMode::always && decision.reasons.empty()) decision.reasons.emplace_back("it was asked for");
-  decision.restart = mode != RestartMode::none && !decision.reasons.empty();
+  if (!facts.default_handler.empty()) {
+    decision.reasons.push_back("the daemon's default handler is still '" + facts.default_handler + "'");
+  }
+  switch (mode) {
+    case RestartMode::automatic:
+      decision.restart = !decision.reasons.empty();
+      break;
+    case RestartMode::unserved:
+      decision.restart = !facts.not_loaded.empty() || !facts.default_handler.empty();
+      break;
+    case RestartMode::always:
+      if (decision.reasons.empty()) decision.reasons.emplace_back("it was asked for");
+      decision.restart = true;
+      break;
+    case RestartMode::none:
+      break;
+  }
   return decision;
 }
 

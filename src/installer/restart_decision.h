@@ -13,6 +13,8 @@ struct RestartFacts {
   std::vector<std::string> newer_files = {};  ///< loaded files that changed after the daemon started
   std::vector<std::string> not_loaded =
       {};  ///< handlers that the files have, and the daemon hasn't, or with another binary
+  std::string default_handler =
+      {};  ///< the daemon's, where that of the files is ours, or no longer is; empty: they agree
 };
 
 /// Whether to restart it, and why.

@@ -14,6 +14,7 @@
 #include "installer/locked_run.h"
 #include "installer/node_state.h"
 #include "installer/pass_request.h"
+#include "installer/refused_change.h"
 #include "installer/report_node.h"
 #include "installer/toolkit_request.h"
 #include "installer/watch_list.h"
@@ -186,17 +187,26 @@ void tell(const Outcome& outcome, PassMode mode, const PassHost& host) {
   if (!verdict.empty()) host.say(verdict.substr(0, verdict.size() - 1));
 }
 
-/// Why files, daemon and wishes aren't of one mind; empty: they are.
-std::string objection(const NodeState& state) {
+/// Whether it is about what we set up. What others changed in files is theirs to make effective.
+bool is_ours(const Difference& difference, const std::vector<engine::DesiredHandler>& handlers) {
+  return std::ranges::any_of(handlers, [&](const engine::DesiredHandler& handler) {
+    return difference.what == "handler '" + handler.name + "'" ||
+           (difference.what == kDefaultHandler &&
+            (difference.files == handler.name || difference.loaded == handler.name));
+  });
+}
+
+/// Why files, daemon and wishes aren't of one mind; empty: they are. Which handlers it has loaded is another question.
+std::string objection(const NodeState& state, const std::vector<engine::DesiredHandler>& handlers) {
   if (!state.refused.empty()) return "the daemon would refuse its files: " + state.refused;
   if (!state.not_serving.empty()) return state.not_serving.front();
   if (!state.drifted.empty()) return "'" + state.drifted.front() + "' is not as we wrote it";
   if (!state.missing_binaries.empty()) return "'" + state.missing_binaries.front() + "' is not there";
   if (state.socket.empty()) return "no daemon runs here";
   if (!state.unreachable.empty()) return "the daemon doesn't answer: " + state.unreachable;
-  if (!state.newer_files.empty()) return "the daemon started before '" + state.newer_files.front() + "' was changed";
-  if (!state.differences.empty())
-    return "the daemon has not loaded what its files say: " + state.differences.front().what;
+  for (const Difference& difference : state.differences) {
+    if (is_ours(difference, handlers)) return "the daemon has not loaded what its files say: " + difference.what;
+  }
   return "";
 }
 
@@ -211,7 +221,7 @@ void verify(const Request& request, const NodeAtHand& node, PassReport& report) 
   }
   const NodeState& state = *looked->state;
   if (state.journal) report.restarts = state.journal->restarts;
-  report.not_ready = objection(state);
+  report.not_ready = objection(state, request.desired.handlers);
   if (node.host->live && node.host->live->daemon) {
     LiveNode& live = *node.host->live;
     const auto loaded = live.status.status(live.clock.now() + kStatusTime);
@@ -236,6 +246,31 @@ Error with_read_only_hint(Error error, const Settings& settings) {
   return error;
 }
 
+std::string refused_path(const Settings& settings) {
+  return settings.ready_file.substr(0, settings.ready_file.rfind('/')) + "/ctkit-refused";
+}
+
+/// The same change was taken back not long ago; the report says so.
+bool was_refused(const Settings& settings,
+                 const Request& request,
+                 const NodeAtHand& found,
+                 const PassHost& host,
+                 PassReport& report) {
+  if (request.verb != Verb::apply) return false;
+  const auto refused = read_refused_change(found.host->files, refused_path(settings), host.clock.real_time());
+  if (!refused) return false;
+  Request planning = request;
+  planning.verb = Verb::plan;
+  const auto outcome = run_locked(planning, found.engine, *found.host);
+  if (!outcome || digest_of_change(found.engine->name(), *outcome) != refused->digest) return false;
+  report.took_back = true;
+  fail(report,
+       {.code = ErrorCode::needs_decision,
+        .message = "the daemon did not take this change, and it is not tried again for an hour: " + refused->reason,
+        .hint = "`ctkit apply` tries it at once; so does any other change"});
+  return true;
+}
+
 /// The handlers: set up, or looked at.
 void serve_handlers(const Settings& settings,
                     const Request& request,
@@ -243,6 +278,8 @@ void serve_handlers(const Settings& settings,
                     PassMode mode,
                     const PassHost& host,
                     PassReport& report) {
+  if (was_refused(settings, request, found, host, report)) return;
+  const std::string engine = found.engine->name();
   const Moment start = host.clock.now();
   const auto outcome = run_locked(request, found.engine, *found.host);
   if (!outcome) {
@@ -280,9 +317,15 @@ void serve_handlers(const Settings& settings,
          {.message = (back ? "the change was taken back: " : "the change could not be taken back: ") +
                      (outcome->node->problems.empty() ? "" : outcome->node->problems.front())});
     report.exit_code = static_cast<int>(back ? ExitCode::rolled_back : ExitCode::rollback_failed);
+    const auto kept = keep_refused_change(
+        again->host->files,
+        refused_path(settings),
+        {.digest = digest_of_change(engine, *outcome), .time = host.clock.real_time(), .reason = report.message});
+    if (!kept) host.say("warning: " + kept.error().message);
     return;
   }
   verify(request, *again, report);
+  if (report.not_ready.empty()) forget_refused_change(again->host->files, refused_path(settings));
 }
 
 /// False: the pass can't go on, and the report says why.

@@ -64,7 +64,7 @@ struct Setting {
 };
 
 std::vector<Setting> settings(const Expected& expected, const LoadedState& loaded) {
-  return {{"the default handler", expected.default_handler, loaded.default_handler},
+  return {{kDefaultHandler, expected.default_handler, loaded.default_handler},
           {"the pause image", expected.sandbox_image, loaded.sandbox_image},
           {"the CNI binaries' folder", joined(expected.cni_binary_folders), joined(loaded.cni_binary_folders)},
           {"the CNI configs' folder", expected.cni_config_folder, loaded.cni_config_folder}};

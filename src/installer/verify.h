@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/engine.h"
@@ -21,6 +22,9 @@ struct Expected {
 
 /// Out of an effective config and its handlers.
 Expected make_expected(const engine::EffectiveConfig& config, const std::vector<engine::Handler>& handlers);
+
+/// What a difference of the default handler is called.
+inline constexpr std::string_view kDefaultHandler = "the default handler";
 
 /// One thing that the files say and the running daemon doesn't, or the other way round.
 struct Difference {

@@ -99,6 +99,7 @@ class ToolkitInstall : public testing::Test {
 
   TempFolder folder = {};
   std::size_t library_size = 100'000;
+  std::string host_root = "/";
   std::string install_folder = folder.path_of("usr/local/nvidia");
   std::string toolkit = install_folder + "/toolkit";
 
@@ -126,7 +127,7 @@ class ToolkitInstall : public testing::Test {
 
   template <typename Work>
   auto on_host(Work work, const std::function<void()>& before_step = [] {}) const {
-    const auto seams = *open_toolkit_seams("/", "/");
+    const auto seams = *open_toolkit_seams("/", "/", host_root);
     SteppingWriter writer(*seams.writer, before_step);
     toolkit::InstallHost host{
         .source = *seams.source, .tree = *seams.tree, .writer = writer, .programs = *seams.programs};
@@ -355,6 +356,22 @@ TEST_F(ToolkitInstall, AMountWithoutProgramsIsRefused) {
   if (outcome == "no mount") GTEST_SKIP() << "may not mount here";
   EXPECT_THAT(outcome.value_or(""), HasSubstr("mounted noexec"));
   EXPECT_THAT(outcome.value_or(""), testing::Not(HasSubstr("but wrote")));
+}
+
+TEST_F(ToolkitInstall, TheHostsMountCountsNotTheContainers) {
+  const auto outcome = run_in_child([&] {
+    // A container runtime may mount the same file system without the host's flags.
+    const std::string on_host = "host" + folder.path_of("usr/local");
+    folder.make_folder(on_host);
+    if (!test::mount_small_disk(folder.path_of(on_host), 10'000) || !test::make_noexec(folder.path_of(on_host))) {
+      return std::string("no mount");
+    }
+    host_root = folder.path_of("host");
+    const auto installed = install();
+    return installed ? "done" : installed.error().message;
+  });
+  if (outcome == "no mount") GTEST_SKIP() << "may not mount here";
+  EXPECT_THAT(outcome.value_or(""), HasSubstr("mounted noexec"));
 }
 
 TEST_F(ToolkitInstall, AMountInPlaceOfTheFolderIsToldApart) {

@@ -22,6 +22,7 @@ using test::kLastDropIn;
 using test::kRoot;
 using test::MemoryFiles;
 using test::TestNode;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -116,6 +117,49 @@ TEST_F(LiveNodeTest, FilesWithoutEffectNeitherRestartNowNorLater) {
   EXPECT_EQ(node.starts(), starts);
 }
 
+/// As the DaemonSet's life cycle asks for it.
+Request unless_served() {
+  Request request = test::make_request(Verb::apply);
+  request.restart = RestartMode::unserved;
+  return request;
+}
+
+TEST_F(LiveNodeTest, HandlersThatAreServedAreReasonEnoughNotToRestart) {
+  ASSERT_EQ(test::error_of(node.run(unless_served())), "");
+  const int starts = node.starts();
+  const std::string ours = *files.read(kLastDropIn);
+  // Somebody takes our file away. The daemon still serves what it has read.
+  ASSERT_TRUE(files.remove(kLastDropIn));
+  const auto outcome = node.run(unless_served());
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(*files.read(kLastDropIn), ours);
+  EXPECT_THAT(outcome->node->reasons, Contains(HasSubstr("effective config")));
+  EXPECT_EQ(outcome->node->verdict, Verdict::untouched);
+  EXPECT_EQ(node.starts(), starts);
+}
+
+TEST_F(LiveNodeTest, HandlersThatAreNotServedAreReasonEnoughToRestart) {
+  const int starts = node.starts();
+  const auto outcome = node.run(unless_served());
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(outcome->node->verdict, Verdict::verified);
+  EXPECT_EQ(node.starts(), starts + 1);
+  EXPECT_TRUE(node.serves("nvidia"));
+}
+
+TEST_F(LiveNodeTest, AnotherDefaultOfOursIsReasonEnoughToRestart) {
+  ASSERT_EQ(test::error_of(node.run(unless_served())), "");
+  for (const std::string wanted : {"nvidia", ""}) {
+    const int starts = node.starts();
+    Request request = unless_served();
+    request.desired.default_handler = wanted;
+    const auto outcome = node.run(request);
+    ASSERT_EQ(test::error_of(outcome), "");
+    EXPECT_EQ(node.starts(), starts + 1) << wanted;
+    EXPECT_EQ(outcome->node->verdict, Verdict::verified);
+  }
+}
+
 TEST_F(LiveNodeTest, AFailedRestartIsRolledBackWithOneMore) {
   node.job_of = [first = node.starts()](int start) {
     return start == first ? std::optional<std::string>("failed") : std::nullopt;
@@ -153,7 +197,7 @@ TEST_P(SpoiledRestart, IsRolledBack) {
   const auto outcome = node.run(Verb::apply);
   ASSERT_EQ(test::error_of(outcome), "");
   EXPECT_EQ(outcome->node->verdict, Verdict::rolled_back) << testing::PrintToString(outcome->node->rollback_problems);
-  EXPECT_THAT(outcome->node->problems, testing::Contains(HasSubstr(GetParam().problem)));
+  EXPECT_THAT(outcome->node->problems, Contains(HasSubstr(GetParam().problem)));
   expect_as_before();
 }
 
@@ -370,7 +414,7 @@ TEST_F(LiveNodeTest, VerifyTellsWhatTheDaemonHasNotLoaded) {
   const auto other = node.run(Verb::verify);
   ASSERT_EQ(test::error_of(other), "");
   EXPECT_TRUE(other->state->differs());
-  EXPECT_THAT(other->state->differences, testing::Contains(testing::Field(&Difference::what, "handler 'nvidia'")));
+  EXPECT_THAT(other->state->differences, Contains(testing::Field(&Difference::what, "handler 'nvidia'")));
 }
 
 TEST_F(LiveNodeTest, StatusTellsDriftAndTheRestartsWeCaused) {
@@ -444,6 +488,49 @@ TEST(KilledApply, AtTheRestartTheNextOnePutsTheOldFilesBackFirst) {
   EXPECT_TRUE(node.serves("nvidia"));
   ASSERT_EQ(test::error_of(node.run(Verb::uninstall)), "");
   EXPECT_EQ(texts(files), before);
+}
+
+/// An apply that is killed when the daemon is up again, and before it was asked.
+void kill_after_restart(TestNode& node) {
+  const auto well = node.services.on_restart;
+  node.services.on_restart = [&](const std::string& unit, Moment deadline) -> engine::Result<RestartOutcome> {
+    static_cast<void>(well(unit, deadline));
+    throw Killed{};
+  };
+  EXPECT_THROW(static_cast<void>(node.run(Verb::apply)), Killed);
+  node.services.on_restart = well;
+}
+
+TEST(KilledApply, AfterTheRestartTheNextOneTakesTheDaemonsWordForIt) {
+  MemoryFiles files = test::incident();
+  TestNode node{files};
+  const auto before = texts(files);
+  kill_after_restart(node);
+  const auto written = files.read(kLastDropIn);
+  const int starts = node.starts();
+  const auto outcome = node.run(Verb::apply);
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(outcome->node->verdict, Verdict::untouched);
+  EXPECT_EQ(node.starts(), starts);
+  EXPECT_EQ(files.read(kLastDropIn), written);
+  const auto journal = read_journal(files, kState);
+  EXPECT_TRUE((*journal)->last->confirmed);
+  EXPECT_EQ((*journal)->restarts, 1);
+  ASSERT_EQ(test::error_of(node.run(Verb::uninstall)), "");
+  EXPECT_EQ(texts(files), before);
+}
+
+TEST(KilledApply, AfterTheRestartAFileThatChangedSinceIsNoProof) {
+  MemoryFiles files = test::incident();
+  TestNode node{files};
+  kill_after_restart(node);
+  node.clock.advance(std::chrono::seconds(1));
+  ASSERT_TRUE(files.replace(kLastDropIn, *files.read(kLastDropIn) + "# edited\n", {}));
+  const int starts = node.starts();
+  const auto outcome = node.run(Verb::apply);
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(outcome->node->verdict, Verdict::verified);
+  EXPECT_GT(node.starts(), starts);
 }
 
 TEST(KilledApply, AfterTheRestartUninstallUnloadsOurs) {

@@ -30,6 +30,14 @@ TEST(RestartDecision, NoneNeverRestartsAndSaysThatItIsDue) {
   EXPECT_THAT(decision.reasons, ElementsAre(HasSubstr("effective config")));
 }
 
+TEST(RestartDecision, UnservedAsksTheDaemonAloneAndSaysWhatElseIsDue) {
+  const auto others = decide_restart(RestartMode::unserved, {.effective_changes = true, .newer_files = {"/etc/a"}});
+  EXPECT_FALSE(others.restart);
+  EXPECT_THAT(others.reasons, ElementsAre(HasSubstr("effective config"), HasSubstr("'/etc/a'")));
+  EXPECT_TRUE(decide_restart(RestartMode::unserved, {.not_loaded = {"nvidia"}}).restart);
+  EXPECT_TRUE(decide_restart(RestartMode::unserved, {.default_handler = "runc"}).restart);
+}
+
 TEST(RestartDecision, AlwaysNeedsNoReason) {
   EXPECT_TRUE(decide_restart(RestartMode::always, {}).restart);
 }

@@ -170,7 +170,7 @@ class Pod:
     def exit_code(self):
         """The container's, once it has ended; None before."""
         status = self._status()
-        return status.get(8, 0) if status.get(3, 0) == _EXITED else None
+        return status.get(7, 0) if status.get(3, 0) == _EXITED else None
 
     def stop(self, limit=30):
         """As a kubelet does it: SIGTERM, and SIGKILL after `limit` seconds. Returns when it has ended."""

@@ -2,6 +2,7 @@
 
 import pathlib
 import sys
+import threading
 import time
 
 import cri
@@ -22,7 +23,7 @@ ASIDE = "/usr/local/nvidia-aside"
 READY_FILE = "/run/nvidia/toolkit/ctkit-ready"
 METRICS_FILE = "/run/nvidia/toolkit/ctkit.prom"
 PID_FILE = "/run/nvidia/toolkit/toolkit.pid"
-SPEC = "/var/run/cdi/management.nvidia.com-gpu.yaml"
+SPEC = "/run/cdi/management.nvidia.com-gpu.yaml"
 OTHER_FOLDERS = ("/run/nvidia/toolkit", VALIDATIONS, DRIVER_CONTAINER, "/var/run/cdi", "/run/containers/oci/hooks.d",
                  INSTALL_FOLDER)
 FAKES = "/run/fakes"
@@ -82,11 +83,8 @@ DEVICES = {
     "/dev/nvidia-uvm": {"char": [510, 0], "mode": "666"},
     "/dev/nvidia-uvm-tools": {"char": [510, 1], "mode": "666"},
 }
-# What the kernel says where the modules are loaded.
-KERNEL_FILES = {
-    "devices": "Character devices:\n  1 mem\n195 nvidia\n510 nvidia-uvm\n\nBlock devices:\n259 blkext\n",
-    "modules": "nvidia_uvm 1 0 - Live 0x0\nnvidia 1 1 nvidia_uvm, Live 0x0\n",
-}
+# What the kernel says where the modules are loaded. /proc/modules can't be had everywhere: the runtimes' wrappers find none.
+PROC_DEVICES = "Character devices:\n  1 mem\n195 nvidia\n510 nvidia-uvm\n\nBlock devices:\n259 blkext\n"
 MODULE_VERSION = f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {DRIVER_VERSION}  Sun Nov  2 00:00:00 UTC 2025\n"
 
 
@@ -102,8 +100,7 @@ class DaemonSetScenario(Scenario):
         for folder in OTHER_FOLDERS:
             node.output("mkdir", "-p", folder)
         self.world.write(ENTRY_POINT, ENTRY_SCRIPT, 0o700)
-        for name, text in KERNEL_FILES.items():
-            self.world.write(f"{FAKES}/{name}", text)
+        self.world.write(f"{FAKES}/devices", PROC_DEVICES)
         self.world.write(f"{FAKES}/driver/nvidia/version", MODULE_VERSION)
         self.lay({**DRIVER_FILES, **DEVICES})
 
@@ -154,7 +151,7 @@ class DaemonSetScenario(Scenario):
 
     def load_modules(self, pod):
         """In the pod, which waits for the driver, the kernel seems to have loaded NVIDIA's modules."""
-        script = "".join(f"mount --bind /host{FAKES}/{name} /proc/{name}\n" for name in (*KERNEL_FILES, "driver"))
+        script = "".join(f"mount --bind /host{FAKES}/{name} /proc/{name}\n" for name in ("devices", "driver"))
         self.world.node.output("nsenter", "-t", str(pod.process()), "-m", "--root", "/bin/sh", "-ec", script)
 
     def say_driver_ready(self, driver, lines=5):
@@ -198,14 +195,13 @@ class DaemonSetScenario(Scenario):
         self.assertNotEqual(pod.execute("ctkit", "status", "--ready")[0], 0, self.log(pod))
         self.assertFalse(self.world.node.path(READY_FILE).exists())
 
-    def metric(self, name):
+    def metric(self, name, labels=""):
         """Its value in the text file; None without it."""
         try:
             lines = self.world.node.path(METRICS_FILE).read_text().splitlines()
         except FileNotFoundError:
             return None
-        values = [float(line.split()[-1]) for line in lines if line.split("{")[0].split(" ")[0] == name]
-        return values[0] if values else None
+        return next((float(line.split()[-1]) for line in lines if line.startswith(f"{name}{labels} ")), None)
 
     def ended(self, pod, limit=30):
         """The exit status of a pod that is to end by itself."""
@@ -213,10 +209,14 @@ class DaemonSetScenario(Scenario):
         return pod.exit_code()
 
     def stop(self, pod):
-        """Seconds that it took to end after SIGTERM; its exit status has to be 0."""
+        """Seconds from the order to stop it to the end of its process; its exit status has to be 0."""
+        process = self.world.node.path(f"/proc/{pod.process()}")
         begun = time.monotonic()
-        pod.stop()
+        stopping = threading.Thread(target=pod.stop)
+        stopping.start()
+        wait_for("the end of the container's process", lambda: not process.exists(), 40, every=0.002)
         took = time.monotonic() - begun
+        stopping.join()
         self.assertEqual(pod.exit_code(), 0, self.log(pod))
         return took
 
@@ -232,7 +232,8 @@ class DaemonSetScenario(Scenario):
         """What the container wrote, without the columns that containerd adds."""
         path = self.world.node.path(pod.log)
         lines = path.read_text(errors="replace").splitlines() if path.exists() else []
-        return "--- the container's log\n" + "\n".join(line.split(" ", 3)[-1] for line in lines[-40:])
+        said = [line.split(" ", 3)[-1] for line in lines]
+        return "--- the container's log\n" + "\n".join(line for line in said if not line.startswith("  "))[-4000:]
 
     def installed(self):
         """The version of NVIDIA's toolkit that the node has; None without one."""

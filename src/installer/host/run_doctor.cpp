@@ -32,7 +32,7 @@ int run_doctor(DoctorRequest request) {
   }
   const auto node = OpenNode::open(node_request);
   if (!node) return fail(node.error());
-  const auto toolkit = open_toolkit_seams("/", (*node)->root().folder);
+  const auto toolkit = open_toolkit_seams("/", (*node)->root().folder, (*node)->root().folder);
   if (!toolkit) return fail(toolkit.error());
   const auto known = (*node)->observe(node_request);
 

@@ -23,7 +23,11 @@ using engine::Result;
 
 namespace {
 
+// In our image, the build that runs on any host.
+constexpr auto kForTheHost = "/usr/lib/ctkit/static/ctkit";
+
 std::string own_program() {
+  if (::access(kForTheHost, X_OK) == 0) return kForTheHost;
   std::array<char, 4096> name{};
   const ssize_t length = ::readlink("/proc/self/exe", name.data(), name.size());
   return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : "";
@@ -46,7 +50,7 @@ Result<ToolkitFiles> install_toolkit_files(const Settings& settings,
                                            const engine::FileReader& host_files) {
   auto type = toolkit::parse_package_type(settings.package_type);
   if (!type) return std::unexpected(type.error());
-  const auto seams = open_toolkit_seams("/", root_of(settings, folders));
+  const auto seams = open_toolkit_seams("/", root_of(settings, folders), settings.host_root);
   if (!seams) return std::unexpected(seams.error());
   const auto host_tree = PosixTree::open(settings.host_root);
   if (!host_tree) return std::unexpected(host_tree.error());

@@ -25,8 +25,11 @@ struct ToolkitSeams {
 };
 
 /// `source`: the root that artifacts are below, ours as a rule; `root`: the one that the install folder is below, in
-/// the operator's container ours too, for it is mounted there under the host's path.
-inline engine::Result<ToolkitSeams> open_toolkit_seams(const std::string& source, const std::string& root) {
+/// the operator's container ours too, for it is mounted there under the host's path; `host`: where the host itself is
+/// seen, whose mounts count for what runs there (a container's own mounts need not have their flags).
+inline engine::Result<ToolkitSeams> open_toolkit_seams(const std::string& source,
+                                                       const std::string& root,
+                                                       const std::string& host) {
   ToolkitSeams seams;
   auto from = PosixTree::open(source);
   if (!from) return std::unexpected(from.error());
@@ -34,7 +37,7 @@ inline engine::Result<ToolkitSeams> open_toolkit_seams(const std::string& source
   if (!tree) return std::unexpected(tree.error());
   auto writer = PosixTreeWriter::open(source, root);
   if (!writer) return std::unexpected(writer.error());
-  auto folder = RootFolder::open(root);
+  auto folder = RootFolder::open(host);
   if (!folder) return std::unexpected(folder.error());
   seams.source = *std::move(from);
   seams.tree = *std::move(tree);
