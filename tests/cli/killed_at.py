@@ -1,4 +1,5 @@
-"""Runs a program and kills it before its n-th change of the file system: ptrace(2) by ctypes, Linux on x86_64 only."""
+"""Runs a program and kills it, with the processes it made, before its n-th change of the file system: ptrace(2) by ctypes, Linux
+on x86_64 only."""
 
 import ctypes
 import os
@@ -7,12 +8,13 @@ import signal
 
 # The calls that change names or contents for others to see; a write to a file without a name is none.
 CHANGES = {
-    82: "rename", 264: "renameat", 316: "renameat2", 265: "linkat", 87: "unlink", 263: "unlinkat", 83: "mkdir",
-    258: "mkdirat", 84: "rmdir", 90: "chmod", 91: "fchmod", 268: "fchmodat",
+    82: "rename", 264: "renameat", 316: "renameat2", 265: "linkat", 266: "symlinkat", 87: "unlink", 263: "unlinkat",
+    83: "mkdir", 258: "mkdirat", 84: "rmdir", 90: "chmod", 91: "fchmod", 268: "fchmodat",
 }
-_TRACEME, _PEEKUSER, _SETOPTIONS, _SYSCALL, _KILL = 0, 3, 0x4200, 24, 8
+_TRACEME, _PEEKUSER, _SYSCALL, _SETOPTIONS, _GETEVENTMSG = 0, 3, 24, 0x4200, 0x4201
 _ORIG_RAX = 15 * 8
-_O_TRACESYSGOOD, _O_EXITKILL = 1, 0x100000
+_O_TRACESYSGOOD, _O_FORKS, _O_EXITKILL = 1, 2 | 4 | 8, 0x100000
+_WALL = 0x40000000
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -44,25 +46,46 @@ def run_until(argv, n):
     _, status = os.waitpid(child, 0)
     if not os.WIFSTOPPED(status):
         raise OSError("ptrace is not allowed here")
-    _libc.ptrace(_SETOPTIONS, child, None, _O_TRACESYSGOOD | _O_EXITKILL)
+    _libc.ptrace(_SETOPTIONS, child, None, _O_TRACESYSGOOD | _O_FORKS | _O_EXITKILL)
     changes = 0
-    entering = True
-    deliver = 0
+    entering = {child: True}  # by process: whether its next stop is on the way into a system call
+    unseen = set()  # processes whose first stop, which every new one makes, is to come
+    stopped, deliver = child, 0
     while True:
-        _libc.ptrace(_SYSCALL, child, None, deliver)
-        _, status = os.waitpid(child, 0)
-        if os.WIFEXITED(status):
-            return os.WEXITSTATUS(status)
-        if os.WIFSIGNALED(status):
-            return -os.WTERMSIG(status)
-        if os.WSTOPSIG(status) != signal.SIGTRAP | 0x80:
-            deliver = os.WSTOPSIG(status)
-            continue
+        _libc.ptrace(_SYSCALL, stopped, None, deliver)
+        stopped, status = os.waitpid(-1, _WALL)
+        while not os.WIFSTOPPED(status):
+            del entering[stopped]
+            if stopped == child:
+                return os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
+            stopped, status = os.waitpid(-1, _WALL)
         deliver = 0
-        if entering and _libc.ptrace(_PEEKUSER, child, _ORIG_RAX, None) in CHANGES:
+        if stopped not in entering or stopped in unseen:
+            entering[stopped] = True
+            unseen.discard(stopped)
+        elif status >> 16:
+            made = ctypes.c_ulong()
+            _libc.ptrace(_GETEVENTMSG, stopped, None, ctypes.addressof(made))
+            if made.value not in entering:
+                entering[made.value] = True
+                unseen.add(made.value)
+        elif os.WSTOPSIG(status) != signal.SIGTRAP | 0x80:
+            deliver = os.WSTOPSIG(status)
+        elif entering[stopped] and _libc.ptrace(_PEEKUSER, stopped, _ORIG_RAX, None) in CHANGES:
             changes += 1
             if changes == n:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
+                _kill(entering)
                 return None
-        entering = not entering
+            entering[stopped] = False
+        else:
+            entering[stopped] = not entering[stopped]
+
+
+def _kill(processes):
+    """Ends processes of ours, all at once, and waits for their end."""
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+    while processes:
+        ended, status = os.waitpid(-1, _WALL)
+        if not os.WIFSTOPPED(status):
+            del processes[ended]
