@@ -117,3 +117,17 @@ class Stop(DaemonSetScenario):
         self.assertLess(took, MOST_TO_STOP)
         self.assertEqual(starts, 0)
         self.assertEqual(self.world.tree(times=True), before)
+
+    @proven_by("stock-like")
+    def test_uninstalled_on_the_node_nothing_is_left_in_the_daemon(self):
+        pod = self.start()
+        self.served(pod)
+        self.stop(pod)
+        self.remove(pod)
+        self.assert_handlers()
+        node = self.world.node
+        done = node.run("/usr/local/nvidia/toolkit/ctkit", "uninstall", "--restart", "none")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_files_as_before()
+        node.output("systemctl", "restart", "containerd")
+        self.assert_node_as_before()
