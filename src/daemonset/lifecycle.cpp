@@ -12,6 +12,7 @@ constexpr Time kLostDriverPause = 10 * kSecond;  // and for one that has gone ag
 constexpr Time kFirstRetry = 10 * kSecond;
 constexpr Time kLastRetry = 300 * kSecond;
 constexpr Time kMostDebounces = 6;
+constexpr Time kRefusalCounts = 3600 * kSecond;
 constexpr Time kFirstDebounce = 50;  // while we wait for the driver
 
 }  // namespace
@@ -43,9 +44,11 @@ void Lifecycle::pass_ended(Time now, const PassReport& report) {
     recent_repairs_.push_back(now);
     ++repairs_;
   }
-  took_back_ = report.took_back;
+  if (report.took_back && (report.repaired || !took_back_)) took_back_at_ = now;
+  const bool well = report.end == PassReport::End::settled && report.drift.empty();
+  took_back_ = report.took_back || (took_back_ && !well);
   // The change and its taking back were what happened meanwhile.
-  if (took_back_) first_change_ = last_change_ = std::nullopt;
+  if (report.took_back) first_change_ = last_change_ = std::nullopt;
   switch (report.end) {
     case PassReport::End::settled:
       settled_ = true;
@@ -81,8 +84,9 @@ bool Lifecycle::limited(Time now) const {
 }
 
 PassMode Lifecycle::mode(Time now) const {
-  if (!settled_ && !took_back_) return PassMode::install;
-  return repairs_allowed_ && !limited(now) && (!took_back_ || last_change_) ? PassMode::repair : PassMode::look;
+  const bool may_try = !took_back_ || last_change_ || now - took_back_at_ >= kRefusalCounts;
+  if (!settled_) return may_try ? PassMode::install : PassMode::look;
+  return repairs_allowed_ && !limited(now) && may_try ? PassMode::repair : PassMode::look;
 }
 
 Step Lifecycle::wait_or_pass(Time now) const {

@@ -40,7 +40,8 @@ struct Step {
 ///    else it looks. It repairs as soon as the window allows it again.
 /// 4. What changed while a pass ran is looked at after it: it was mostly the pass itself, and the next finds nothing.
 /// 5. A later pass that fails is repeated, at first after `kFirstRetry`, then after twice the time, up to `kLastRetry`.
-/// 6. A change that didn't hold is not tried again before something changes: each try would restart the daemon.
+/// 6. A change that didn't hold is not tried again before something changes, or an hour has passed: each try would
+///    restart the daemon.
 class Lifecycle {
  public:
   Lifecycle(const Settings& settings, Time now);
@@ -78,6 +79,7 @@ class Lifecycle {
   bool running_ = false;
   bool settled_ = false;
   bool took_back_ = false;  ///< rule 6
+  Time took_back_at_ = 0;
   std::optional<int> exit_code_ = {};
   std::optional<Time> due_ = Time{};       ///< when the next pass starts, change or not
   std::optional<Time> first_change_ = {};  ///< since the last pass

@@ -13,6 +13,7 @@
 #include "installer/dead_man.h"
 #include "installer/loaded_files.h"
 #include "installer/own_program.h"
+#include "installer/recover.h"
 #include "installer/redact.h"
 #include "installer/restart_daemon.h"
 #include "installer/restart_decision.h"
@@ -158,25 +159,6 @@ std::string stale_default(const engine::Desired& desired, const Expected& expect
   return is_ours(expected.default_handler) || is_ours(loaded.default_handler) ? loaded.default_handler : "";
 }
 
-struct Recovered {
-  bool took_back = false;  ///< the daemon may have loaded what is no longer there
-  std::optional<Journal> journal = std::nullopt;
-};
-
-/// Takes back what an earlier run has left unproven.
-Result<Recovered> recover(const Request& request, Host& host) {
-  const std::string folder = state_folder(request);
-  auto journal = read_journal(host.files, folder);
-  if (!journal) return std::unexpected(journal.error());
-  if (!*journal || !(*journal)->last || (*journal)->last->confirmed) return Recovered{.journal = *std::move(journal)};
-  host.live->say("an earlier apply ended before its verdict: putting back what was there before it");
-  const auto done = roll_back(host.files, folder, **std::move(journal));
-  if (!done) return std::unexpected(done.error().with_context("taking back an apply that ended before its verdict"));
-  auto now = read_journal(host.files, folder);
-  if (!now) return std::unexpected(now.error());
-  return Recovered{.took_back = true, .journal = *std::move(now)};
-}
-
 struct Written {
   std::string unit = {};
   Expected expected = {};
@@ -318,7 +300,7 @@ Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engi
   LiveNode& node = *host.live;
   const std::string folder = state_folder(request);
   remove_rehearsal(host.files);
-  const auto recovered = recover(request, host);
+  const auto recovered = recover(request, engine, host);
   if (!recovered) return std::unexpected(recovered.error());
   const std::optional<Journal>& journal = recovered->journal;
   // What a run left that ended before its first list; else the folder would pass for somebody else's.
@@ -402,7 +384,7 @@ Result<Outcome> uninstall_from_node(const Request& request, const engine::Engine
   LiveNode& node = *host.live;
   const std::string folder = state_folder(request);
   remove_rehearsal(host.files);
-  const auto recovered = recover(request, host);
+  const auto recovered = recover(request, engine, host);
   if (!recovered) return std::unexpected(recovered.error());
   const std::optional<Journal>& journal = recovered->journal;
   Outcome outcome{.node = NodeChange{}};

@@ -8,10 +8,10 @@
 #include "cdi/level.h"
 #include "cdi/spec_folders.h"
 #include "cdi/staleness.h"
+#include "daemonset/driver_ready.h"
 #include "engine/engine.h"
 #include "engine/finding.h"
 #include "engine/result.h"
-#include "installer/driver_ready.h"
 #include "installer/outcome.h"
 #include "toolkit/versions.h"
 
@@ -79,7 +79,7 @@ struct CdiFacts {
 struct ValidatorFacts {
   bool there = false;
   std::set<std::string, std::less<>> files = {};
-  std::optional<DriverReady> driver_ready = std::nullopt;
+  std::optional<daemonset::DriverReady> driver_ready = std::nullopt;
 };
 
 /// All that doctor looked at, before anything is judged.

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/find_key.h"
+
 namespace ctkit::installer {
 
 namespace {
@@ -21,17 +23,6 @@ void collect(std::vector<Winner>& winners, const KeyPath& path, const engine::Va
   }
   for (const auto& [key, child] : *table)
     collect(winners, path.child(key), child);
-}
-
-const engine::Value* value_at(const engine::Table& table, const KeyPath& key) {
-  const engine::Table* at = &table;
-  const engine::Value* value = nullptr;
-  for (const std::string& part : key.parts) {
-    value = at ? find(*at, part) : nullptr;
-    if (!value) return nullptr;
-    at = value->table();
-  }
-  return value;
 }
 
 bool touches(const KeyPath& key, const KeyPath& asked) {
@@ -96,7 +87,7 @@ Explanation explain(const EffectiveConfig& config, const KeyPath& key) {
   std::set<KeyPath> seen;
   for (const KeyPath& place : places) {
     std::vector<Winner> found;
-    if (const engine::Value* value = value_at(config.config, place)) collect(found, place, *value);
+    if (const engine::Value* value = find_key(config.config, place.parts)) collect(found, place, *value);
     for (Winner& winner : found) {
       if (seen.insert(winner.key).second) result.winners.push_back(std::move(winner));
     }
@@ -115,7 +106,7 @@ std::vector<const Event*> lost(const EffectiveConfig& config) {
   std::set<std::pair<KeyPath, std::string>> seen;
   for (const Event& event : config.events) {
     if (event.kind != Event::Kind::erased || event.value.origin.built_in()) continue;
-    const engine::Value* now = value_at(config.config, event.key);
+    const engine::Value* now = find_key(config.config, event.key.parts);
     if (now && *now == event.value) continue;
     if (seen.insert({event.key, event.value.origin.to_string()}).second) list.push_back(&event);
   }

@@ -29,8 +29,8 @@
 #include "installer/host/readiness_file.h"
 #include "installer/host/root_folder.h"
 #include "installer/host/run_daemonset.h"
+#include "installer/host/run_doctor.h"
 #include "installer/locked_run.h"
-#include "installer/main_doctor.h"
 #include "installer/observe.h"
 #include "installer/plan_file.h"
 #include "installer/report_json.h"
@@ -223,7 +223,7 @@ int main(int argc, char** argv) {
     }
     if (auto doctor = parse_doctor_command_line(words)) {
       if (const auto* printed = std::get_if<Printed>(&*doctor)) return print(*printed);
-      return run_doctor(std::get<DoctorRequest>(*std::move(doctor)));
+      return host::run_doctor(std::get<DoctorRequest>(*std::move(doctor)));
     }
     auto parsed = parse_command_line(words);
     if (const auto* printed = std::get_if<Printed>(&parsed)) return print(*printed);

@@ -8,6 +8,7 @@
 
 #include "cdi/inventory.h"
 #include "cdi/path.h"
+#include "engine/find_key.h"
 #include "engine/release.h"
 #include "installer/install.h"
 #include "toolkit/config.h"
@@ -53,7 +54,7 @@ ValidatorFacts look_at_validator(const DoctorView& view) {
   facts.there = names.has_value();
   if (names) facts.files.insert(names->begin(), names->end());
   const std::string ready = join(kValidations, "driver-ready");
-  if (const auto text = view.host.files.read(ready)) facts.driver_ready = parse_driver_ready(*text);
+  if (const auto text = view.host.files.read(ready)) facts.driver_ready = daemonset::parse_driver_ready(*text);
   return facts;
 }
 
@@ -100,17 +101,6 @@ DriverFacts look_at_driver(const DoctorRequest& request, const ValidatorFacts& v
   return facts;
 }
 
-const std::string* text_at(const engine::Table& table, std::initializer_list<std::string_view> path) {
-  const engine::Table* at = &table;
-  const engine::Value* value = nullptr;
-  for (const std::string_view part : path) {
-    value = at != nullptr ? engine::find(*at, part) : nullptr;
-    if (value == nullptr) return nullptr;
-    at = value->table();
-  }
-  return value != nullptr ? value->string() : nullptr;
-}
-
 void look_at_config(const engine::FileReader& files, ToolkitFacts& facts) {
   const std::string path = join(facts.folder, toolkit::kConfigFile);
   const auto text = files.read(path);
@@ -122,7 +112,8 @@ void look_at_config(const engine::FileReader& files, ToolkitFacts& facts) {
     return;
   }
   const auto fill = [&](std::string& field, std::initializer_list<std::string_view> key) {
-    if (const std::string* value = text_at(*table, key)) field = *value;
+    const engine::Value* value = engine::find_key(*table, key);
+    if (value != nullptr && value->string() != nullptr) field = *value->string();
   };
   fill(facts.config_root, {"nvidia-container-cli", "root"});
   fill(facts.config_mode, {"nvidia-container-runtime", "mode"});

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/change.h"
+#include "engine/find_key.h"
 #include "engine/overlay.h"
 #include "engine/snapshot.h"
 #include "installer/take_back.h"
@@ -20,17 +21,6 @@ using engine::ErrorCode;
 using engine::FileChange;
 using engine::KeyPath;
 using engine::Result;
-
-const engine::Value* value_at(const engine::Table& table, const KeyPath& key) {
-  const engine::Table* at = &table;
-  const engine::Value* value = nullptr;
-  for (const std::string& part : key.parts) {
-    value = at ? find(*at, part) : nullptr;
-    if (!value) return nullptr;
-    at = value->table();
-  }
-  return value;
-}
 
 bool is_below(const KeyPath& key, const std::vector<KeyPath>& prefixes) {
   return std::ranges::any_of(prefixes, [&](const KeyPath& prefix) { return key.starts_with(prefix); });
@@ -145,7 +135,7 @@ class Planner {
       if (change.after) item.after = *change.after;
       if (!is_below(change.key, candidate.may_change) && change.after) {
         item.restored = true;
-        if (const engine::Value* written = value_at(candidate.carried, change.key)) item.author = written->origin;
+        if (const engine::Value* written = find_key(candidate.carried, change.key.parts)) item.author = written->origin;
       }
       plan.changes.push_back(std::move(item));
     }

@@ -14,6 +14,7 @@
 #include "installer/locked_run.h"
 #include "installer/node_state.h"
 #include "installer/pass_request.h"
+#include "installer/refused_change.h"
 #include "installer/report_node.h"
 #include "installer/toolkit_request.h"
 #include "installer/watch_list.h"
@@ -245,6 +246,31 @@ Error with_read_only_hint(Error error, const Settings& settings) {
   return error;
 }
 
+std::string refused_path(const Settings& settings) {
+  return settings.ready_file.substr(0, settings.ready_file.rfind('/')) + "/ctkit-refused";
+}
+
+/// The same change was taken back not long ago; the report says so.
+bool was_refused(const Settings& settings,
+                 const Request& request,
+                 const NodeAtHand& found,
+                 const PassHost& host,
+                 PassReport& report) {
+  if (request.verb != Verb::apply) return false;
+  const auto refused = read_refused_change(found.host->files, refused_path(settings), host.clock.real_time());
+  if (!refused) return false;
+  Request planning = request;
+  planning.verb = Verb::plan;
+  const auto outcome = run_locked(planning, found.engine, *found.host);
+  if (!outcome || digest_of_change(found.engine->name(), *outcome) != refused->digest) return false;
+  report.took_back = true;
+  fail(report,
+       {.code = ErrorCode::needs_decision,
+        .message = "the daemon did not take this change, and it is not tried again for an hour: " + refused->reason,
+        .hint = "`ctkit apply` tries it at once; so does any other change"});
+  return true;
+}
+
 /// The handlers: set up, or looked at.
 void serve_handlers(const Settings& settings,
                     const Request& request,
@@ -252,6 +278,8 @@ void serve_handlers(const Settings& settings,
                     PassMode mode,
                     const PassHost& host,
                     PassReport& report) {
+  if (was_refused(settings, request, found, host, report)) return;
+  const std::string engine = found.engine->name();
   const Moment start = host.clock.now();
   const auto outcome = run_locked(request, found.engine, *found.host);
   if (!outcome) {
@@ -289,9 +317,15 @@ void serve_handlers(const Settings& settings,
          {.message = (back ? "the change was taken back: " : "the change could not be taken back: ") +
                      (outcome->node->problems.empty() ? "" : outcome->node->problems.front())});
     report.exit_code = static_cast<int>(back ? ExitCode::rolled_back : ExitCode::rollback_failed);
+    const auto kept = keep_refused_change(
+        again->host->files,
+        refused_path(settings),
+        {.digest = digest_of_change(engine, *outcome), .time = host.clock.real_time(), .reason = report.message});
+    if (!kept) host.say("warning: " + kept.error().message);
     return;
   }
   verify(request, *again, report);
+  if (report.not_ready.empty()) forget_refused_change(again->host->files, refused_path(settings));
 }
 
 /// False: the pass can't go on, and the report says why.

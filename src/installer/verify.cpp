@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "engine/find_key.h"
+
 namespace ctkit::installer {
 
 namespace {
@@ -11,25 +13,16 @@ namespace {
 using engine::Table;
 using engine::Value;
 
-const Value* value_at(const Table& table, std::initializer_list<std::string_view> path) {
-  const Table* at = &table;
-  const Value* value = nullptr;
-  for (const std::string_view part : path) {
-    value = at ? engine::find(*at, part) : nullptr;
-    if (!value) return nullptr;
-    at = value->table();
-  }
-  return value;
-}
+using Path = std::initializer_list<std::string_view>;
 
-std::string text_at(const Table& table, std::initializer_list<std::string_view> path) {
-  const Value* value = value_at(table, path);
+std::string text_at(const Table& table, Path path) {
+  const Value* value = engine::find_key(table, path);
   return value && value->string() ? *value->string() : std::string();
 }
 
-std::vector<std::string> texts_at(const Table& table, std::initializer_list<std::string_view> path) {
+std::vector<std::string> texts_at(const Table& table, Path path) {
   std::vector<std::string> texts;
-  const Value* value = value_at(table, path);
+  const Value* value = engine::find_key(table, path);
   if (!value || !value->array()) return texts;
   for (const Value& item : *value->array()) {
     if (item.string()) texts.push_back(*item.string());
@@ -86,7 +79,7 @@ Expected make_expected(const engine::EffectiveConfig& config, const std::vector<
   Expected expected{.handlers = handlers};
   const auto chosen = std::ranges::find(handlers, true, &engine::Handler::is_default);
   if (chosen != handlers.end()) expected.default_handler = chosen->name;
-  const Value* runtime = value_at(config.config, {"plugins", kRuntime, "containerd"});
+  const Value* runtime = engine::find_key(config.config, Path{"plugins", kRuntime, "containerd"});
   const std::string_view id = runtime ? kRuntime : kOld;
   expected.sandbox_image = runtime ? text_at(config.config, {"plugins", kImages, "pinned_images", "sandbox"})
                                    : text_at(config.config, {"plugins", kOld, "sandbox_image"});

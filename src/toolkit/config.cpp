@@ -55,8 +55,9 @@ Value section(std::initializer_list<std::pair<const std::string, Value>> entries
 
 Table make_config(const ConfigSettings& settings, const std::string& toolkit_folder) {
   const auto tool = [&](std::string_view name) { return text(cdi::join(toolkit_folder, name)); };
+  // With the `@` it is the host's, without it would be looked for in the container.
   const std::string ldconfig =
-      settings.ldconfig.empty() ? "@" + cdi::join(settings.driver_root, "sbin/ldconfig") : settings.ldconfig;
+      "@" + (settings.ldconfig.empty() ? cdi::join(settings.driver_root, "sbin/ldconfig") : settings.ldconfig);
   Table config = {
       {"disable-require", flag(false)},
       {"swarm-resource", text("")},
@@ -106,7 +107,7 @@ std::string ldconfig_of(const std::string& driver_root, const cdi::Tree& driver)
   const std::string real = std::string(kProgram) + ".real";
   const auto status = driver.follow(cdi::join("/", real));
   const bool has_real = status && status->kind == cdi::FileKind::file;
-  return "@" + cdi::join(driver_root, has_real ? std::string_view(real) : kProgram);
+  return cdi::join(driver_root, has_real ? std::string_view(real) : kProgram);
 }
 
 bool is_known_feature(std::string_view name) {

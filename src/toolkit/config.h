@@ -15,8 +15,8 @@ namespace ctkit::toolkit {
 /// The toolkit's config with every key that NVIDIA's installer writes (v1.20.0).
 engine::Table make_config(const ConfigSettings& settings, const std::string& toolkit_folder);
 
-/// The host's ldconfig as the config names it: `@` and the one below the driver root that is a real program; on Debian
-/// and Ubuntu `ldconfig` is a script. `driver` is that root.
+/// The host's ldconfig below the driver root that is a real program: on Debian and Ubuntu `ldconfig` is a script.
+/// `driver` is that root.
 std::string ldconfig_of(const std::string& driver_root, const cdi::Tree& driver);
 
 /// Features that NVIDIA's runtime knows; another name in `features` has no effect.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/find_key.h"
 #include "engine/toml_reader.h"
 #include "engine/toml_scanner.h"
 #include "engine/toml_writer.h"
@@ -144,12 +145,6 @@ void change_in(Table& table, std::span<const std::string> path, const std::optio
   change_in(*below.table(), path.subspan(1), value);
 }
 
-const Value* find_in(const Table& table, std::span<const std::string> path) {
-  const Value* value = engine::find(table, path.front());
-  if (!value || path.size() == 1) return value;
-  return value->table() ? find_in(*value->table(), path.subspan(1)) : nullptr;
-}
-
 void collect(const Table& table, const KeyPath& prefix, Leaves& leaves) {
   for (const auto& [name, value] : table) {
     if (value.table()) {
@@ -182,7 +177,7 @@ Result<std::string> edit_one(std::string text,
   auto table = engine::read_toml(text, file, dialect);
   if (!table) return std::unexpected(table.error());
   set_key(*table, change);
-  const Value* whole = find_in(*table, holder->key.parts);
+  const Value* whole = engine::find_key(*table, holder->key.parts);
   if (whole) text.replace(value.begin, value.end - value.begin, render_value(*whole));
   return text;
 }

@@ -221,6 +221,37 @@ TEST(Lifecycle, AChangeThatDidNotHoldIsNotTriedAgainByItself) {
   EXPECT_EQ(life.next((10 * kSecond) + 500), pass(PassMode::repair));
 }
 
+TEST(Lifecycle, ButAfterAnHourOnceMore) {
+  constexpr Time kHour = 3600 * kSecond;
+  Lifecycle life(settings(), 0);
+  run_pass(life, 0, settled());
+  PassReport back = failed(4);
+  back.took_back = back.repaired = true;
+  PassReport drifted = settled();
+  drifted.drift = {"'/etc/x' is not there"};
+  Time now = kSecond;
+  life.change(now);
+  now += 500;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    ASSERT_EQ(life.next(now), pass(PassMode::repair)) << attempt;
+    const Time tried = now;
+    run_pass(life, now, back);
+    while (true) {
+      const Step step = life.next(now);
+      if (step.kind == Kind::wait) {
+        now = *step.until;
+      } else if (step.mode == PassMode::look) {
+        ASSERT_LT(now, tried + kHour);
+        run_pass(life, now, drifted);
+      } else {
+        break;
+      }
+    }
+    EXPECT_GE(now, tried + kHour);
+    EXPECT_LE(now, tried + kHour + (300 * kSecond));
+  }
+}
+
 TEST(Lifecycle, AStopEndsItAtAnyMoment) {
   Lifecycle fresh(settings(), 0);
   fresh.stop();

@@ -490,6 +490,49 @@ TEST(KilledApply, AtTheRestartTheNextOnePutsTheOldFilesBackFirst) {
   EXPECT_EQ(texts(files), before);
 }
 
+/// An apply that is killed when the daemon is up again, and before it was asked.
+void kill_after_restart(TestNode& node) {
+  const auto well = node.services.on_restart;
+  node.services.on_restart = [&](const std::string& unit, Moment deadline) -> engine::Result<RestartOutcome> {
+    static_cast<void>(well(unit, deadline));
+    throw Killed{};
+  };
+  EXPECT_THROW(static_cast<void>(node.run(Verb::apply)), Killed);
+  node.services.on_restart = well;
+}
+
+TEST(KilledApply, AfterTheRestartTheNextOneTakesTheDaemonsWordForIt) {
+  MemoryFiles files = test::incident();
+  TestNode node{files};
+  const auto before = texts(files);
+  kill_after_restart(node);
+  const auto written = files.read(kLastDropIn);
+  const int starts = node.starts();
+  const auto outcome = node.run(Verb::apply);
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(outcome->node->verdict, Verdict::untouched);
+  EXPECT_EQ(node.starts(), starts);
+  EXPECT_EQ(files.read(kLastDropIn), written);
+  const auto journal = read_journal(files, kState);
+  EXPECT_TRUE((*journal)->last->confirmed);
+  EXPECT_EQ((*journal)->restarts, 1);
+  ASSERT_EQ(test::error_of(node.run(Verb::uninstall)), "");
+  EXPECT_EQ(texts(files), before);
+}
+
+TEST(KilledApply, AfterTheRestartAFileThatChangedSinceIsNoProof) {
+  MemoryFiles files = test::incident();
+  TestNode node{files};
+  kill_after_restart(node);
+  node.clock.advance(std::chrono::seconds(1));
+  ASSERT_TRUE(files.replace(kLastDropIn, *files.read(kLastDropIn) + "# edited\n", {}));
+  const int starts = node.starts();
+  const auto outcome = node.run(Verb::apply);
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(outcome->node->verdict, Verdict::verified);
+  EXPECT_GT(node.starts(), starts);
+}
+
 TEST(KilledApply, AfterTheRestartUninstallUnloadsOurs) {
   MemoryFiles files = test::incident();
   TestNode node{files};

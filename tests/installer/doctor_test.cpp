@@ -55,7 +55,7 @@ DoctorFacts healthy() {
                                {"nvidia.com/gpu=0", "/var/run/cdi/k8s.device-plugin.nvidia.com-gpu.json"}};
   facts.validator = {.there = true,
                      .files = {"driver-ready", "toolkit-ready", "cuda-ready", "plugin-ready"},
-                     .driver_ready = DriverReady{}};
+                     .driver_ready = daemonset::DriverReady{}};
   return facts;
 }
 
@@ -387,32 +387,36 @@ INSTANTIATE_TEST_SUITE_P(
               attention,
               "pods start without their GPU"}));
 
-INSTANTIATE_TEST_SUITE_P(
-    Validator,
-    GateOf,
-    testing::Values(
-        Fault{
-            "no operator", [](DoctorFacts& facts) { facts.validator = {}; }, "validator", unseen, "has not been here"},
-        Fault{"nothing validated",
-              [](DoctorFacts& facts) { facts.validator = {.there = true}; },
-              "validator",
-              failed,
-              "driver-ready is not there"},
-        Fault{"half a file",
-              [](DoctorFacts& facts) { facts.validator.driver_ready = parse_driver_ready("IS_HOST_DRIVER=true\n"); },
-              "validator",
-              failed,
-              "driver-ready has no NVIDIA_DRIVER_ROOT"},
-        Fault{"no toolkit-ready",
-              [](DoctorFacts& facts) { facts.validator.files.erase("toolkit-ready"); },
-              "validator",
-              failed,
-              "toolkit-ready is not there"},
-        Fault{"no device plugin",
-              [](DoctorFacts& facts) { facts.validator.files.erase("plugin-ready"); },
-              "validator",
-              failed,
-              "nvidia.com/gpu"}));
+INSTANTIATE_TEST_SUITE_P(Validator,
+                         GateOf,
+                         testing::Values(Fault{"no operator",
+                                               [](DoctorFacts& facts) { facts.validator = {}; },
+                                               "validator",
+                                               unseen,
+                                               "has not been here"},
+                                         Fault{"nothing validated",
+                                               [](DoctorFacts& facts) { facts.validator = {.there = true}; },
+                                               "validator",
+                                               failed,
+                                               "driver-ready is not there"},
+                                         Fault{"half a file",
+                                               [](DoctorFacts& facts) {
+                                                 facts.validator.driver_ready =
+                                                     daemonset::parse_driver_ready("IS_HOST_DRIVER=true\n");
+                                               },
+                                               "validator",
+                                               failed,
+                                               "driver-ready has no NVIDIA_DRIVER_ROOT"},
+                                         Fault{"no toolkit-ready",
+                                               [](DoctorFacts& facts) { facts.validator.files.erase("toolkit-ready"); },
+                                               "validator",
+                                               failed,
+                                               "toolkit-ready is not there"},
+                                         Fault{"no device plugin",
+                                               [](DoctorFacts& facts) { facts.validator.files.erase("plugin-ready"); },
+                                               "validator",
+                                               failed,
+                                               "nvidia.com/gpu"}));
 
 TEST(Doctor, FindingsExplainAHandlerThatIsGone) {
   DoctorFacts facts = healthy();
@@ -471,24 +475,6 @@ TEST(Doctor, LooksAtTheHostThatAPodHas) {
   EXPECT_EQ(find_doctors_root(test::MemoryFiles{{kernel, ""}, {"/host" + kernel, ""}}), "/host");
   // Somebody's folder of that name on the host.
   EXPECT_EQ(find_doctors_root(test::MemoryFiles{{"/run/systemd/private", ""}, {"/host" + kernel, ""}}), "/");
-}
-
-TEST(DriverReady, AllFiveAreRead) {
-  const DriverReady ready = parse_driver_ready(
-      "IS_HOST_DRIVER=false\nNVIDIA_DRIVER_ROOT=/run/nvidia/driver\nDRIVER_ROOT_CTR_PATH=/driver-root\n"
-      "NVIDIA_DEV_ROOT=/\nDEV_ROOT_CTR_PATH=/host\n");
-  EXPECT_EQ(ready,
-            (DriverReady{.is_host_driver = "false",
-                         .driver_root = "/run/nvidia/driver",
-                         .driver_root_here = "/driver-root",
-                         .dev_root = "/",
-                         .dev_root_here = "/host"}));
-}
-
-TEST(DriverReady, WhatIsMissingIsTold) {
-  EXPECT_THAT(
-      parse_driver_ready("IS_HOST_DRIVER=true\nNVIDIA_DRIVER_ROOT=/\nDRIVER_ROOT_CTR_PATH=\nNVIDIA_DEV").missing,
-      testing::ElementsAre("DRIVER_ROOT_CTR_PATH", "NVIDIA_DEV_ROOT", "DEV_ROOT_CTR_PATH"));
 }
 
 }  // namespace

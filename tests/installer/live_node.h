@@ -9,6 +9,7 @@
 #include "engine/containerd/own_check.h"
 #include "installer/host.h"
 #include "installer/node.h"
+#include "installer/run_pass.h"
 #include "installer/verify.h"
 #include "support/fake_clock.h"
 #include "support/fake_command_runner.h"
@@ -44,25 +45,30 @@ class TestNode {
     clock.advance(std::chrono::seconds(100));
   }
 
-  /// One run of a verb, as main does it. The daemon's own answers are known already.
+  /// The node as a run finds it. The daemon's own answers are known already.
+  installer::NodeAtHand find() {
+    live_.emplace(installer::LiveNode{.socket = "/run/containerd/containerd.sock",
+                                      .daemon = installer::LiveDaemon{.socket = "/run/containerd/containerd.sock",
+                                                                      .process = process_,
+                                                                      .facts = {.argv = {"/usr/bin/containerd"},
+                                                                                .executable = "/usr/bin/containerd",
+                                                                                .own_pid = 100},
+                                                                      .build = {.version = "containerd 1.7.27"},
+                                                                      .build_is_kept = true},
+                                      .status = status,
+                                      .services = services,
+                                      .runner = runner,
+                                      .processes = processes,
+                                      .clock = clock,
+                                      .check = check_.get()});
+    if (down) live_->daemon = std::unexpected(engine::Error{.code = engine::ErrorCode::unreachable, .message = "down"});
+    host_.emplace(installer::Host{.files = files_, .live = &*live_});
+    return {.engine = engine_.get(), .host = &*host_, .daemon_pid = down ? 0 : process_.pid};
+  }
+
+  /// One run of a verb, as main does it.
   engine::Result<installer::Outcome> run(installer::Request request) {
-    installer::LiveNode node{.socket = "/run/containerd/containerd.sock",
-                             .daemon = installer::LiveDaemon{.socket = "/run/containerd/containerd.sock",
-                                                             .process = process_,
-                                                             .facts = {.argv = {"/usr/bin/containerd"},
-                                                                       .executable = "/usr/bin/containerd",
-                                                                       .own_pid = 100},
-                                                             .build = {.version = "containerd 1.7.27"},
-                                                             .build_is_kept = true},
-                             .status = status,
-                             .services = services,
-                             .runner = runner,
-                             .processes = processes,
-                             .clock = clock,
-                             .check = check_.get()};
-    if (down) node.daemon = std::unexpected(engine::Error{.code = engine::ErrorCode::unreachable, .message = "down"});
-    installer::Host host{.files = files_, .live = &node};
-    auto outcome = installer::run(request, *engine_, host);
+    auto outcome = installer::run(request, *engine_, *find().host);
     clock.advance(std::chrono::seconds(10));
     return outcome;
   }
@@ -167,6 +173,8 @@ class TestNode {
   MemoryFiles& files_;
   std::unique_ptr<engine::Engine> engine_;
   std::unique_ptr<engine::OwnCheck> check_;
+  std::optional<installer::LiveNode> live_ = {};
+  std::optional<installer::Host> host_ = {};
   int starts_ = 0;
   installer::PeerProcess process_ = {};
   engine::Result<installer::LoadedState> serves_ = installer::LoadedState{};

@@ -71,9 +71,11 @@ INSTANTIATE_TEST_SUITE_P(Recorded,
 
 TEST(Config, LdconfigIsTheRealOneOfDebian) {
   test::MemoryTree driver;
-  EXPECT_EQ(ldconfig_of("/", driver), "@/sbin/ldconfig");
+  EXPECT_EQ(ldconfig_of("/", driver), "/sbin/ldconfig");
   driver.add_file("/sbin/ldconfig.real", "");
-  EXPECT_EQ(ldconfig_of("/run/nvidia/driver", driver), "@/run/nvidia/driver/sbin/ldconfig.real");
+  EXPECT_EQ(ldconfig_of("/run/nvidia/driver", driver), "/run/nvidia/driver/sbin/ldconfig.real");
+  EXPECT_THAT(render_config(make_config({.ldconfig = "/sbin/ldconfig.real"}, kToolkitFolder)),
+              HasSubstr("ldconfig = \"@/sbin/ldconfig.real\"\n"));
 }
 
 /// One key of ours, as it was written, as it is there, as it is wanted.

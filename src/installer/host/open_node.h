@@ -40,8 +40,13 @@ class OpenNode {
   [[nodiscard]] FileSystem& here() { return *here_; }
   [[nodiscard]] FileSystem& files() { return *files_; }
   [[nodiscard]] const engine::Engine* engine() const { return observed_ ? observed_->engine.get() : nullptr; }
+  [[nodiscard]] const HostRoot& root() const { return root_; }
   /// The running daemon; null: there is none, or nobody we can see.
   [[nodiscard]] const LiveDaemon* daemon() const { return found_ && found_->daemon ? &*found_->daemon : nullptr; }
+  /// Why nobody can be asked where a daemon should be; null: the daemon is there, or none should be.
+  [[nodiscard]] const engine::Error* unreachable() const {
+    return found_ && !found_->daemon ? &found_->daemon.error() : nullptr;
+  }
 
  private:
   OpenNode() = default;

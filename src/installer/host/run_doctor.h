@@ -2,9 +2,9 @@
 
 #include "installer/doctor_request.h"
 
-namespace ctkit::installer {
+namespace ctkit::installer::host {
 
 /// `ctkit doctor` on the real host; the exit status.
 int run_doctor(DoctorRequest request);
 
-}  // namespace ctkit::installer
+}  // namespace ctkit::installer::host
