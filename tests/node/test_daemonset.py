@@ -2,7 +2,8 @@
 
 import pathlib
 
-from daemonset import CONTAINER_DRIVER, DEVICES, DRIVER_CONTAINER, DRIVER_FILES, HOST_DRIVER, SPEC, DaemonSetScenario
+from daemonset import (CONTAINER_DRIVER, DEVICES, DRIVER_CONTAINER, DRIVER_FILES, HOST_DRIVER, READY_FILE, SPEC,
+                       DaemonSetScenario)
 from scenario import proven_by
 
 MOST_TO_STOP = 1.0      # seconds
@@ -44,7 +45,7 @@ class Start(DaemonSetScenario):
     @proven_by("stock-like")
     def test_the_spec_is_that_of_a_driver_on_the_host(self):
         self.served(self.start())
-        spec = self.world.node.path(SPEC).read_text()
+        spec = self.text_of(SPEC)
         self.assertIn("libcuda.so.580.95.05", spec)
         self.assertIn("/usr/local/nvidia/toolkit/nvidia-cdi-hook", spec)
         self.assertNotIn("/host", spec)
@@ -55,15 +56,15 @@ class Start(DaemonSetScenario):
             self.world.node.path(path).unlink()
         self.lay({DRIVER_CONTAINER + path: entry for path, entry in {**DRIVER_FILES, **DEVICES}.items()})
         self.served(self.start(driver=CONTAINER_DRIVER))
-        spec = self.world.node.path(SPEC).read_text()
+        spec = self.text_of(SPEC)
         self.assertIn(f"{DRIVER_CONTAINER}/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05", spec)
         self.assertNotIn("/driver-root", spec)
 
     @proven_by("stock-like")
     def test_what_is_left_on_the_host_needs_nothing_of_the_image(self):
         self.served(self.start())
-        program = self.world.node.path("/usr/local/nvidia/toolkit/ctkit")
-        self.assertNotIn(b"/ld-linux", program.read_bytes()[:4096], "it wants the loader of some libc")
+        program = self.text_of("/usr/local/nvidia/toolkit/ctkit")
+        self.assertNotIn("/ld-linux", program[:4096], "it wants the loader of some libc")
         self.assertIn("ctkit", self.world.node.output("/usr/local/nvidia/toolkit/ctkit", "--version"))
 
     @proven_by("fat")
@@ -87,6 +88,7 @@ class Stop(DaemonSetScenario):
         self.assertLess(took, MOST_TO_STOP)
         print(f"   SIGTERM to the end: {1000 * took:.0f} ms", flush=True)
         self.assertEqual(self.world.tree(times=True), before)
+        self.assertFalse(self.world.node.path(READY_FILE).exists(), "nobody verifies it any more")
         self.assert_handlers()
         self.assertEqual(self.installed(), "1.20.0")
         self.assertTrue(self.world.node.path(SPEC).exists())
@@ -117,3 +119,17 @@ class Stop(DaemonSetScenario):
         self.assertLess(took, MOST_TO_STOP)
         self.assertEqual(starts, 0)
         self.assertEqual(self.world.tree(times=True), before)
+
+    @proven_by("stock-like")
+    def test_uninstalled_on_the_node_nothing_is_left_in_the_daemon(self):
+        pod = self.start()
+        self.served(pod)
+        self.stop(pod)
+        self.remove(pod)
+        self.assert_handlers()
+        node = self.world.node
+        done = node.run("/usr/local/nvidia/toolkit/ctkit", "uninstall", "--restart", "none")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_files_as_before()
+        node.output("systemctl", "restart", "containerd")
+        self.assert_node_as_before()

@@ -25,7 +25,7 @@ class Driver(DaemonSetScenario):
         self.say_driver_ready(HOST_DRIVER)
         self.served(pod)
 
-    @proven_by("stock-like")
+    @proven_by("idle")
     def test_a_driver_that_comes_late_is_waited_for(self):
         pod = self.start(ready=False)
         self.wait("the entry point's wait", lambda: "waiting for the driver" in self.log(pod), pod)
