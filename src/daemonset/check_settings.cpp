@@ -127,6 +127,16 @@ Result<void> check_settings(Dialect dialect, ResolvedSettings& resolved) {
     resolved.warnings.emplace_back("cdi-output-dir is empty: no CDI spec is written");
     settings.cdi_enabled = false;
   }
+  // "" is what NVIDIA's installer takes for not said: a flag that has no default of its own.
+  if (settings.enable_cdi_in_runtime.empty()) {
+    settings.enable_cdi_in_runtime = settings.cdi_enabled ? "true" : "false";
+    derive(resolved, "enable-cdi-in-runtime", settings.enable_cdi_in_runtime, "default");
+  }
+  const auto enables = parse_bool(settings.enable_cdi_in_runtime);
+  if (!enables) {
+    return refuse("enable-cdi-in-runtime: '" + settings.enable_cdi_in_runtime + "' is neither true nor false");
+  }
+  settings.enable_cdi_in_runtime = *enables ? "true" : "false";
   if (settings.restart_mode == "signal") {
     resolved.warnings.emplace_back("restart-mode signal is done as systemd: the signal ends containerd");
   }

@@ -1,7 +1,6 @@
 #include "daemonset/resolve_settings.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -27,15 +26,6 @@ using engine::Result;
 
 Error mistake(std::string message, std::string hint = {}) {
   return {.code = ErrorCode::usage, .message = std::move(message), .hint = std::move(hint)};
-}
-
-/// Go's strconv.ParseBool.
-std::optional<bool> parse_bool(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kTrue = {"1", "t", "T", "TRUE", "true", "True"};
-  constexpr std::array<std::string_view, 6> kFalse = {"0", "f", "F", "FALSE", "false", "False"};
-  if (std::ranges::find(kTrue, text) != kTrue.end()) return true;
-  if (std::ranges::find(kFalse, text) != kFalse.end()) return false;
-  return std::nullopt;
 }
 
 std::string_view name_of(const SettingRow& row) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +25,15 @@ inline std::vector<std::string_view> split_words(std::string_view text, char sep
     text.remove_prefix(end == text.size() ? end : end + 1);
   }
   return words;
+}
+
+/// Go's strconv.ParseBool.
+inline std::optional<bool> parse_bool(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kTrue = {"1", "t", "T", "TRUE", "true", "True"};
+  constexpr std::array<std::string_view, 6> kFalse = {"0", "f", "F", "FALSE", "false", "False"};
+  if (std::ranges::find(kTrue, text) != kTrue.end()) return true;
+  if (std::ranges::find(kFalse, text) != kFalse.end()) return false;
+  return std::nullopt;
 }
 
 }  // namespace ctkit::daemonset

@@ -300,6 +300,14 @@ TEST(Settings, TheDialectsDifferInDefaultsAndInRoot) {
   EXPECT_EQ(value_of(resolve({}, {{"ROOT", "/x"}}, Dialect::own), "toolkit-install-dir"), "/x");
 }
 
+TEST(Settings, CdiInTheRuntimeIsAsTheSpecUnlessSaid) {
+  EXPECT_EQ(value_of(resolve({}, {}), "enable-cdi-in-runtime"), "false");
+  EXPECT_EQ(value_of(resolve({}, {{"CDI_ENABLED", "1"}}), "enable-cdi-in-runtime"), "true");
+  const auto off = resolve({}, {{"CDI_ENABLED", "1"}, {"RUNTIME_ENABLE_CDI", "F"}});
+  ASSERT_TRUE(off);
+  EXPECT_EQ(off->settings.enable_cdi_in_runtime, "false");
+}
+
 TEST(Settings, ForegroundIsTheHostItself) {
   const auto resolved = resolve({"--foreground"}, {}, Dialect::own);
   EXPECT_EQ(value_of(resolved, "host-root"), "/");
@@ -350,6 +358,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"CRI-O's hook mode", {}, {{"RUNTIME", "crio"}, {"CRIO_CONFIG_MODE", "hook"}}, "config-mode hook"},
         Mistake{"CRI-O's mode", {}, {{"RUNTIME", "crio"}, {"CRIO_CONFIG_MODE", "hooks"}}, "none of config, hook"},
         Mistake{"every address", {"--listen=0.0.0.0:1"}, {{"RUNTIME", "crio"}}, "one address"},
+        Mistake{
+            "CDI in the runtime", {}, {{"RUNTIME", "crio"}, {"RUNTIME_ENABLE_CDI", "yes"}}, "neither true nor false"},
         Mistake{"no port", {"--listen=127.0.0.1"}, {{"RUNTIME", "crio"}}, "address:port"},
         Mistake{"no install folder", {}, {{"RUNTIME", "crio"}, {"ROOT", "/"}}, "wants a folder"}));
 

@@ -72,6 +72,13 @@ TEST(CommandLine, FillsTheRequest) {
   EXPECT_EQ(request.format, Format::json);
 }
 
+TEST(CommandLine, StatusMayBeAskedWhetherAllIsReady) {
+  const auto request = request_of({"status", "--ready", "--ready-file", "/run/x/ready"});
+  EXPECT_TRUE(request.ready);
+  EXPECT_EQ(request.ready_file, "/run/x/ready");
+  EXPECT_FALSE(request_of({"status"}).ready);
+}
+
 TEST(CommandLine, KnowsARunningNode) {
   EXPECT_EQ(request_of({"verify"}).verb, Verb::verify);
   EXPECT_EQ(request_of({"status"}).verb, Verb::status);

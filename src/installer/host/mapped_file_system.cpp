@@ -96,7 +96,9 @@ Result<MappedFileSystem::Target> MappedFileSystem::target_of(const Place& place,
   }
   const std::string real = (*folder == "/" ? "" : *folder) + "/" + place.name;
   for (const Window& window : windows_) {
-    if (const auto rest = behind(window.host, real)) return Target{.files = window.files.get(), .path = *rest};
+    const auto rest = behind(window.host, real);
+    // The folder itself has its name in the one above it.
+    if (rest && !rest->empty()) return Target{.files = window.files.get(), .path = *rest};
   }
   return Target{.files = seen_.get(), .path = real};
 }
