@@ -1,12 +1,14 @@
 #include "installer/host/http_server.h"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
-#include <memory>
-#include <netdb.h>
+#include <cstdint>
 #include <netinet/in.h>
+#include <optional>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,9 +27,33 @@ constexpr std::size_t kMostClients = 8;
 constexpr auto kPatience = 2s;
 constexpr int kBacklog = 16;
 
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
+struct Address {
+  sockaddr_storage name{};
+  socklen_t size = 0;
 };
+
+// By hand, as getaddrinfo of a static program wants the C library's shared parts for names that we don't take anyway.
+std::optional<Address> parse_address(const std::string& host, std::string_view port) {
+  std::uint16_t number = 0;
+  const auto read = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (port.empty() || read.ec != std::errc{} || read.ptr != port.data() + port.size()) return std::nullopt;
+  Address address;
+  auto& four = reinterpret_cast<sockaddr_in&>(address.name);
+  if (::inet_pton(AF_INET, host.c_str(), &four.sin_addr) == 1) {
+    four.sin_family = AF_INET;
+    four.sin_port = htons(number);
+    address.size = sizeof four;
+    return address;
+  }
+  auto& six = reinterpret_cast<sockaddr_in6&>(address.name);
+  if (::inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) == 1) {
+    six.sin6_family = AF_INET6;
+    six.sin6_port = htons(number);
+    address.size = sizeof six;
+    return address;
+  }
+  return std::nullopt;
+}
 
 std::string port_of(int fd) {
   sockaddr_storage name{};
@@ -68,19 +94,16 @@ Result<HttpServer> HttpServer::open(const std::string& address) {
   std::string host = address.substr(0, colon);
   const std::string port = address.substr(colon + 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0) {
+  const auto parsed = parse_address(host, port);
+  if (!parsed) {
     return std::unexpected(
         Error{.code = ErrorCode::usage, .message = "listen wants a numeric address and a port, not '" + address + "'"});
   }
-  const std::unique_ptr<addrinfo, FreeAddresses> list(found);
-  UniqueFd listener(::socket(list->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  UniqueFd listener(::socket(parsed->name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int on = 1;
   if (!listener || ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      ::bind(listener.get(), list->ai_addr, list->ai_addrlen) != 0 || ::listen(listener.get(), kBacklog) != 0) {
+      ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&parsed->name), parsed->size) != 0 ||
+      ::listen(listener.get(), kBacklog) != 0) {
     return std::unexpected(make_system_error(errno, "listen", address));
   }
   std::string bound = address.substr(0, colon + 1) + port_of(listener.get());
