@@ -45,6 +45,7 @@ enum class OnConflict {
 struct Desired {
   std::vector<DesiredHandler> handlers = {};
   std::string default_handler = {};  ///< empty: as it is
+  bool enable_cdi = false;  ///< CDI devices of CRI requests, where the daemon has a switch for them and it is off
   OnConflict on_conflict = OnConflict::restore;
   std::string drop_in = {};  ///< folder and first choice of name of our file; empty: the engine's usual place
 };

@@ -53,6 +53,10 @@ void add_change_options(CLI::App& verb, Request& request, Words& words) {
                   "Handlers to serve, as name=binary[,type=runtime type] (default: nvidia, nvidia-cdi, nvidia-legacy)");
   verb.add_flag("--set-as-default", words.set_as_default, "Make the first handler the default runtime")
       ->envname("CTKIT_SET_AS_DEFAULT");
+  verb.add_flag("--enable-cdi",
+                request.desired.enable_cdi,
+                "Turn CDI devices of CRI requests on, where the daemon has a switch for them and it is off")
+      ->envname("CTKIT_ENABLE_CDI");
   verb.add_option("--on-conflict",
                   words.on_conflict,
                   "Settings that other files lose to each other on 1.x: restore, keep what is effective, or refuse")

@@ -54,6 +54,7 @@ engine::Result<KeptPlan> parse_kept_plan(std::string_view text, std::string_view
         {.name = text_at(handler, "name"), .binary = text_at(handler, "binary"), .type = text_at(handler, "type")});
   }
   plan.desired.default_handler = text_at(document, "default_handler");
+  plan.desired.enable_cdi = document.value("enable_cdi", json(false)) == json(true);
   plan.desired.drop_in = text_at(document, "drop_in");
   const std::string on_conflict = text_at(document, "on_conflict");
   using enum engine::OnConflict;
@@ -86,6 +87,7 @@ std::string render_kept_plan(const KeptPlan& plan) {
                          {"defaults", plan.defaults},
                          {"handlers", std::move(handlers)},
                          {"default_handler", plan.desired.default_handler},
+                         {"enable_cdi", plan.desired.enable_cdi},
                          {"drop_in", plan.desired.drop_in},
                          {"on_conflict", on_conflict},
                          {"hook", std::move(hook)},

@@ -66,6 +66,7 @@ Result<Request> make_pass_request(const Settings& settings,
                                     : settings.on_conflict == "refuse" ? refuse
                                                                        : restore};
   request.desired.drop_in = settings.drop_in_host_path.empty() ? on_host(settings.drop_in) : settings.drop_in_host_path;
+  request.desired.enable_cdi = settings.enable_cdi_in_runtime == "true";
   if (settings.set_as_default) request.desired.default_handler = settings.runtime_name;
   request.toolkit_folder = settings.install_folder + "/toolkit";
   request.restart = settings.restart_mode == "none"     ? RestartMode::none

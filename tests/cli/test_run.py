@@ -1,5 +1,6 @@
 """`ctkit run` on a tree: its life from the first pass to the stop. No daemon runs on a tree, so it is never ready."""
 
+import fcntl
 import os
 import pathlib
 import re
@@ -150,6 +151,15 @@ class Once(RunCase):
         text = (self.root / DROP_IN).read_text()
         self.assertNotIn("default_runtime_name", text)
         self.assertIn("runtimes.gpu]", text)
+
+    def test_cdi_in_the_runtime(self):
+        self.write({ROOT: INCIDENT[ROOT]})
+        done = self.once(given=("--release=1.7.27", "--cdi-enabled=false", "--enable-cdi-in-runtime=true"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("enable_cdi = true", (self.root / DROP_IN).read_text())
+        done = self.once(RUNTIME_ENABLE_CDI="0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("enable_cdi", (self.root / DROP_IN).read_text())
 
     def test_docker_is_refused(self):
         before = self.snapshot()
@@ -309,6 +319,23 @@ class Holding(RunCase):
         running.wait_for("not ready")
         self.assertFalse((self.root / READY).exists())
         self.assertEqual(running.stop(), 0)
+
+    def test_a_probe_asks_for_the_file_and_for_who_stands_for_it(self):
+        self.write(INCIDENT)
+        running = self.start()
+        running.wait_for("not ready")
+        probe = [CTKIT, "status", "--ready", "--root", str(self.root)]
+        absent = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=LIMIT)
+        self.assertEqual((absent.returncode, absent.stdout), (1, f"not ready: '/{READY}' is not there\n"))
+        self.assertEqual(running.stop(), 0)
+        self.write({READY: "ready\n"})
+        left = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=LIMIT)
+        self.assertEqual(left.returncode, 1)
+        self.assertIn("nobody stands for", left.stdout)
+        with open(self.root / READY) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            ready = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=LIMIT)
+        self.assertEqual((ready.returncode, ready.stdout), (0, "ready\n"))
 
     def test_it_answers_over_http(self):
         self.write(INCIDENT)

@@ -41,25 +41,10 @@ TEST(CommandLine, HasAVerbForEachRequest) {
 }
 
 TEST(CommandLine, FillsTheRequest) {
-  const auto request = request_of({"plan",
-                                   "--root",
-                                   "/t",
-                                   "--release",
-                                   "v1.7.27-k3s1",
-                                   "--config",
-                                   "/c.toml",
-                                   "--defaults",
-                                   "/d.toml",
-                                   "--state-dir",
-                                   "/s",
-                                   "--drop-in",
-                                   "/d/x.toml",
-                                   "--on-conflict",
-                                   "keep",
-                                   "--set-as-default",
-                                   "--exit-code",
-                                   "-o",
-                                   "json"});
+  const auto request = request_of(
+      {"plan",       "--root",           "/t",           "--release",   "v1.7.27-k3s1", "--config",  "/c.toml",
+       "--defaults", "/d.toml",          "--state-dir",  "/s",          "--drop-in",    "/d/x.toml", "--on-conflict",
+       "keep",       "--set-as-default", "--enable-cdi", "--exit-code", "-o",           "json"});
   EXPECT_EQ(request.root, "/t");
   EXPECT_EQ(request.release, "v1.7.27-k3s1");
   EXPECT_EQ(request.config, "/c.toml");
@@ -68,6 +53,7 @@ TEST(CommandLine, FillsTheRequest) {
   EXPECT_EQ(request.desired.drop_in, "/d/x.toml");
   EXPECT_EQ(request.desired.on_conflict, engine::OnConflict::keep);
   EXPECT_EQ(request.desired.default_handler, "nvidia");
+  EXPECT_TRUE(request.desired.enable_cdi);
   EXPECT_TRUE(request.exit_code);
   EXPECT_EQ(request.format, Format::json);
 }

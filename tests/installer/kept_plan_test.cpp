@@ -74,6 +74,19 @@ TEST_F(KeptPlanTest, AnotherReleaseNeedsADecision) {
   EXPECT_THAT(outcome.error().message, HasSubstr("2.1.4"));
 }
 
+TEST_F(KeptPlanTest, KeepsWhatWasAskedFor) {
+  Request request = test::make_request(Verb::plan);
+  request.desired.enable_cdi = true;
+  request.desired.default_handler = "nvidia";
+  const auto outcome = test::run(request, *engine, files);
+  ASSERT_EQ(test::error_of(outcome), "");
+  const auto kept = parse_kept_plan(render_kept_plan(make_kept_plan(request, *outcome->plan, files)), "plan.json");
+  ASSERT_EQ(test::error_of(kept), "");
+  EXPECT_TRUE(kept->desired.enable_cdi);
+  EXPECT_EQ(kept->desired.default_handler, "nvidia");
+  EXPECT_EQ(kept->desired.handlers, request.desired.handlers);
+}
+
 TEST_F(KeptPlanTest, HoldsNoTextOfAFile) {
   files.add_file(
       "/etc/containerd/conf.d/20-auth.toml",

@@ -122,6 +122,11 @@ TEST_F(RunPass, SetsTheNodeUpWithOneRestartAndIsReadyByTheDaemonsWord) {
   EXPECT_THAT(installed, ElementsAre("/usr/local/nvidia"));
 }
 
+TEST_F(RunPass, WithCdiTheDaemonInjectsWhatACriRequestNames) {
+  ASSERT_TRUE(run().ready);
+  EXPECT_THAT(*files.read(test::kLastDropIn), HasSubstr("enable_cdi = true"));
+}
+
 TEST_F(RunPass, ASecondStartChangesNothing) {
   ASSERT_TRUE(run().ready);
   const auto tree_before = files.tree();

@@ -23,6 +23,8 @@ namespace {
 constexpr std::string_view kHeader =
     "# Written by ctkit. Edits here are lost at the next `ctkit apply`; `ctkit uninstall` removes the file.\n";
 
+constexpr std::string_view kEnableCdi = "enable_cdi";
+
 /// Which names a drop-in uses.
 struct Style {
   std::string_view id;          ///< plugin section that gets the handlers
@@ -267,8 +269,19 @@ class Maker {
     if (!desired_.default_handler.empty()) {
       candidate.may_change.push_back({{"plugins", section, "containerd", "default_runtime_name"}});
     }
+    if (turns_cdi_on()) candidate.may_change.push_back({{"plugins", section, std::string(kEnableCdi)}});
     candidate.may_change.push_back({{"imports"}});
     return candidate;
+  }
+
+  /// 1.7 has the switch, off unless somebody turns it on; from 2.0 on it is on unless somebody turns it off. Before 1.7
+  /// there is none, and a key that nobody reads would be no help.
+  [[nodiscard]] bool turns_cdi_on() const {
+    if (!desired_.enable_cdi) return false;
+    const Value* plugins = find(bare_.config, "plugins");
+    const Value* section = plugins && plugins->table() ? find(*plugins->table(), runtimes_section(regime_)) : nullptr;
+    const Value* present = section && section->table() ? find(*section->table(), kEnableCdi) : nullptr;
+    return present && present->boolean() && !*present->boolean();
   }
 
   static Table& table_in(Table& table, std::string_view key) {
@@ -293,7 +306,9 @@ class Maker {
     const Table& present = runtimes && runtimes->table() ? *runtimes->table() : empty;
     const Table* parent = find_parent(present, default_handler(bare_, regime_), desired_);
     const Table copy = parent ? without_zeros(*parent) : Table{};
-    Table& section = table_in(table_in(table_in(table, "plugins"), style.id), "containerd");
+    Table& cri = table_in(table_in(table, "plugins"), style.id);
+    if (turns_cdi_on()) cri.insert_or_assign(std::string(kEnableCdi), Value{.data = true});
+    Table& section = table_in(cri, "containerd");
     for (const DesiredHandler& handler : desired_.handlers) {
       Table ours = make_handler(handler, copy);
       if (style.id == kCri) rename(ours, "sandboxer", "sandbox_mode");
@@ -365,6 +380,7 @@ class Maker {
     if (!desired_.default_handler.empty()) {
       containerd.insert_or_assign("default_runtime_name", Value{.data = desired_.default_handler});
     }
+    if (turns_cdi_on()) section.insert_or_assign(std::string(kEnableCdi), Value{.data = true});
     Table& plugins = table_in(table, "plugins");
     plugins.erase(std::string(kCri));
     plugins.erase("cri");

@@ -318,6 +318,25 @@ TEST(DropIn, FollowsTheRootsStyleOn2x) {
   }
 }
 
+TEST(DropIn, TurnsCdiOnWhereThereIsASwitchAndItIsOff) {
+  Desired desired = nvidia();
+  desired.enable_cdi = true;
+  const Host plain({{"config.toml", kRoot2}});
+  EXPECT_EQ(planned("1.7.27", plain, desired).at("OLD.enable_cdi"), "true");
+  EXPECT_EQ(planned("1.7.27", plain).at("OLD.enable_cdi"), "false");
+  // No switch, or on by itself: not a word.
+  for (const std::string_view release : {"1.6.39", "2.0.6", "2.1.9", "2.3.4"}) {
+    EXPECT_THAT(planned(release, plain, desired).text(), Not(HasSubstr("enable_cdi"))) << release;
+  }
+  const Host off({{"config.toml", std::string(kRoot3) + "[RUNTIME]\nenable_cdi = false\n"}});
+  EXPECT_EQ(planned("2.1.9", off, desired).at("RUNTIME.enable_cdi"), "true");
+  const Host old({{"config.toml", std::string(kRoot2) + "[OLD]\nenable_cdi = false\n"}});
+  for (const std::string_view release : {"1.7.27", "2.0.6", "2.3.4"}) {
+    const Planned plan = planned(release, old, desired);
+    EXPECT_EQ(plan.at(release == "1.7.27" ? "OLD.enable_cdi" : "RUNTIME.enable_cdi"), "true") << release;
+  }
+}
+
 TEST(DropIn, WorksBesideAVersion3FragmentUnderAVersion2Root) {
   const Host host({{"config.toml", std::string(kRoot2) + "[OLD]\nenable_selinux = true\n"},
                    {"conf.d/zz.toml", "version = 3\n[RUNTIME]\nenable_cdi = false\n"}});
