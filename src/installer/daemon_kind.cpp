@@ -23,6 +23,7 @@ constexpr std::array<DaemonKind, 2> kKinds = {
     {{.engine = "containerd",
       .version_mark = "containerd ",
       .prints_defaults = true,
+      .reads_operators_config = true,
       .sockets = kContainerdSockets,
       .cdi_level = cdi::level_of_containerd},
      {.engine = "crio", .version_mark = "crio version", .sockets = kCrioSockets, .cdi_level = newest_level}}};

@@ -10,9 +10,10 @@ namespace ctkit::installer {
 
 /// What tells one daemon from another before its engine is made.
 struct DaemonKind {
-  std::string_view engine = {};        ///< as `--engine` names it
-  std::string_view version_mark = {};  ///< what its `--version` begins with
-  bool prints_defaults = false;        ///< `config default` is a question it answers
+  std::string_view engine = {};         ///< as `--engine` names it
+  std::string_view version_mark = {};   ///< what its `--version` begins with
+  bool prints_defaults = false;         ///< `config default` is a question it answers
+  bool reads_operators_config = false;  ///< the GPU Operator's RUNTIME_CONFIG names a file that it reads
   std::span<const std::string_view> sockets = {};
   /// Of the CDI library in a release, by its three numbers; none: it has none, or one that nobody has looked at.
   std::optional<cdi::Level> (*cdi_level)(int major, int minor, int patch) = nullptr;

@@ -11,6 +11,7 @@
 
 #include "daemonset/mounts.h"
 #include "daemonset/resolve_settings.h"
+#include "installer/daemon_kind.h"
 #include "installer/exit_code.h"
 #include "installer/host/mapped_file_system.h"
 #include "installer/host/open_node.h"
@@ -80,8 +81,10 @@ PassReport make_pass(const ResolvedSettings& resolved,
   const bool names_config = config->source.starts_with('-') || config->source.starts_with("CTKIT_");
   const auto find_node = [&](const Request& asked) -> Result<NodeAtHand> {
     Request request = asked;
-    // The operator's name for it is none that CRI-O reads.
-    if (!names_config && request.engine == "crio") request.config.clear();
+    const auto reads = [&](const DaemonKind& kind) {
+      return kind.engine != request.engine || kind.reads_operators_config;
+    };
+    if (!names_config && !std::ranges::all_of(daemon_kinds(), reads)) request.config.clear();
     const auto known = (*node)->observe(request, names_config ? ConfigPath::given : ConfigPath::guessed);
     if (!known) return std::unexpected(known.error());
     NodeAtHand found{.engine = (*node)->engine(), .host = &(*node)->host()};
