@@ -262,8 +262,8 @@ TEST(LintService, GivesAPlaceForEachReason) {
 
 TEST(LintCdi, NeedsSomethingThatUsesIt) {
   const Texts spec = {{"config.toml", "version = 2"}, {"/var/run/cdi/x.json", "{}"}};
-  EXPECT_THAT(found("1.6.39", spec), ElementsAre("CTK012 warning x.json:0"));
-  EXPECT_THAT(found("1.7.27", spec), ElementsAre("CTK012 warning x.json:0"));
+  EXPECT_THAT(found("1.6.39", spec), ElementsAre("CTK012 warning x.json"));
+  EXPECT_THAT(found("1.7.27", spec), ElementsAre("CTK012 warning x.json"));
   EXPECT_THAT(found("2.1.9", spec), IsEmpty());
   EXPECT_THAT(found("1.7.27", {{"config.toml", "version = 2\n[OLD]\nenable_cdi = false"}}), IsEmpty());
   EXPECT_THAT(found("1.6.39", {{"config.toml", "version = 2\n[OLD]\nenable_cdi = true"}}),
