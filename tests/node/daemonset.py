@@ -91,6 +91,8 @@ MODULE_VERSION = f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {DRIVER_VERSI
 class DaemonSetScenario(Scenario):
     """Begins on a node with a driver on the host and nothing of NVIDIA's toolkit."""
 
+    suites = ("trixie", "forky")  # a 1.x and a 2.x: on 1.6 its life is that on 1.7, and a run has to end in time
+
     def setUp(self):
         super().setUp()
         node = self.world.node

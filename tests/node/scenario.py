@@ -18,6 +18,7 @@ def proven_by(stand_in):
 
 class Scenario(unittest.TestCase):
     world = None  # set by node_test.py
+    suites = ("bookworm", "trixie", "forky")  # where it runs if it isn't asked for by name
 
     def setUp(self):
         self.world.reset()
