@@ -30,19 +30,19 @@ trap 'exit 130' INT TERM
 report() {
   mkdir -p "$build/findings"
   kept=$build/findings/$1-$(basename "$2")
-  "$build/sanitize_$1" -minimize_crash=1 -max_total_time="$minimising_seconds" -exact_artifact_path="$kept" "$2" \
+  "$build/fuzz_$1" -minimize_crash=1 -max_total_time="$minimising_seconds" -exact_artifact_path="$kept" "$2" \
     >"$work/minimise.log" 2>&1 || true
   [ -s "$kept" ] || cp "$2" "$kept"
   echo "-- finding, $(wc -c <"$kept") bytes (od -c):"
   od -A d -c "$kept" | head -n 40
-  echo "-- again: $build/sanitize_$1 $kept"
+  echo "-- again: $build/fuzz_$1 $kept"
 }
 
 mkdir -p "$work/corpus" "$work/findings"
 cp "testdata/fuzz/$target"/* "$work/corpus/"
 stored=$(find "$work/corpus" -type f | wc -l)
 status=0
-"$build/sanitize_$target" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
+"$build/fuzz_$target" -max_total_time="$seconds" -timeout=30 -rss_limit_mb=2048 -max_len=16384 -print_final_stats=1 \
   -artifact_prefix="$work/findings/" "$work/corpus" >"$work/log" 2>&1 || status=$?
 executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
 new=$(($(find "$work/corpus" -type f | wc -l) - stored))
