@@ -18,19 +18,30 @@ bool is_array_of_tables(const Value& value) {
          std::ranges::all_of(*array, [](const Value& item) { return item.table() != nullptr; });
 }
 
-/// Whether the value gets a header. go-toml 1 ends a header at the first bracket, within quotes too, so what is under
-/// such a key stands on one line.
-bool has_header(std::string_view key, const Value& value) {
-  return (value.table() || is_array_of_tables(value)) && key.find_first_of("[]") == std::string_view::npos;
+bool is_control(char c) {
+  return c == 0x7f || static_cast<unsigned char>(c) < 0x20;
 }
 
-/// A key that every library reads back: go-toml 1 takes what is between a header's quotes as it stands, escapes
-/// included, so single quotes spare them where they can.
+/// Whether the key, in double quotes, has escapes.
+bool has_escapes(std::string_view key) {
+  return key.find_first_of("\"\\") != std::string_view::npos || std::ranges::any_of(key, is_control);
+}
+
+/// Whether single quotes can hold it.
+bool can_be_literal(std::string_view key) {
+  return !key.contains('\'') && std::ranges::none_of(key, is_control);
+}
+
+/// A key that every library reads back where escapes are read.
 std::string written_key(std::string_view key) {
-  const bool escapes = key.find_first_of("\"\\") != std::string_view::npos;
-  const bool literal =
-      std::ranges::none_of(key, [](char c) { return c == '\'' || c == 0x7f || static_cast<unsigned char>(c) < 0x20; });
-  return escapes && literal ? "'" + std::string(key) + "'" : quote_key(key);
+  return has_escapes(key) && can_be_literal(key) ? "'" + std::string(key) + "'" : quote_key(key);
+}
+
+/// Whether the value gets a header. go-toml 1 ends a header at the first bracket, within quotes too, and takes what is
+/// between the quotes as it stands, escapes included: what is under such a key stands on one line.
+bool has_header(std::string_view key, const Value& value) {
+  return (value.table() || is_array_of_tables(value)) && key.find_first_of("[]") == std::string_view::npos &&
+         (!has_escapes(key) || can_be_literal(key));
 }
 
 /// Always with a point or an exponent, so that it stays a float.

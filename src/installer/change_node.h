@@ -23,12 +23,6 @@ namespace ctkit::installer {
 /// Plan and carry out. A change that doesn't hold is an Outcome too: its verdict says so.
 engine::Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engine, Host& host);
 
-/// Take everything of ours off.
-engine::Result<Outcome> uninstall_from_node(const Request& request, const engine::Engine& engine, Host& host);
-
-/// Back to the state before the last apply. Needs no engine; the daemon may be down. On a tree `host.live` is null.
-engine::Result<Outcome> roll_back_node(const Request& request, Host& host);
-
 /// Why a restart is due on this node, for the plan.
 RestartDecision restart_due(const Request& request,
                             Host& host,

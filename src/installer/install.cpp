@@ -9,6 +9,7 @@
 #include "installer/apply.h"
 #include "installer/change_node.h"
 #include "installer/journal.h"
+#include "installer/leave_node.h"
 #include "installer/locked_run.h"
 #include "installer/node_state.h"
 #include "installer/plan_file.h"

@@ -11,7 +11,4 @@ namespace ctkit::installer {
 /// One request, start to end: observe, plan, apply, report.
 engine::Result<Outcome> run(const Request& request, const engine::Engine& engine, Host& host);
 
-/// rollback, which needs no engine.
-engine::Result<Outcome> run_without_engine(const Request& request, Host& host);
-
 }  // namespace ctkit::installer

@@ -1,9 +1,9 @@
 #include "installer/node_state.h"
 
-#include <chrono>
 #include <utility>
 
 #include "installer/loaded_files.h"
+#include "installer/loaded_now.h"
 #include "installer/own_program.h"
 #include "installer/state_place.h"
 
@@ -11,11 +11,8 @@ namespace ctkit::installer {
 
 namespace {
 
-using namespace std::literals;
 using engine::ErrorCode;
 using engine::Result;
-
-constexpr auto kStatusTime = 10s;
 
 void look_at_files(const FileSystem& files, const Journal& journal, NodeState& state) {
   for (const JournalEntry& entry : journal.files) {
@@ -62,7 +59,7 @@ void look_at_daemon(const Expected* expected, const engine::EffectiveConfig* tod
     state.unit = *unit;
     if (const auto now = node.services.state(*unit)) state.unit_state = now->active_state + " (" + now->sub_state + ")";
   }
-  const auto loaded = node.status.status(node.clock.now() + kStatusTime);
+  const auto loaded = loaded_now(node);
   if (!loaded) {
     state.unreachable = loaded.error().message;
   } else if (expected) {

@@ -1,11 +1,11 @@
 #include "installer/recover.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "installer/loaded_config.h"
 #include "installer/loaded_files.h"
+#include "installer/loaded_now.h"
 #include "installer/roll_back.h"
 #include "installer/state_place.h"
 #include "installer/verify.h"
@@ -14,11 +14,8 @@ namespace ctkit::installer {
 
 namespace {
 
-using namespace std::literals;
 using engine::ErrorCode;
 using engine::Result;
-
-constexpr auto kStatusTime = 10s;
 
 bool is_as_written(const FileSystem& files, const AppliedFile& file) {
   const auto present = files.read(file.path);
@@ -36,7 +33,7 @@ std::optional<Journal> proven(const engine::Engine& engine, Host& host, const Jo
   const auto today = engine.effective(host.files, false);
   if (!today || !newer_files(host.files, *today, node.daemon->process, {}).empty()) return std::nullopt;
   const auto before = read_loaded(last.loaded);
-  const auto now = node.status.status(node.clock.now() + kStatusTime);
+  const auto now = loaded_now(node);
   if (!before || !now) return std::nullopt;
   if (!judge_loaded(make_expected(*today, engine.handlers(*today)), *before, *now).empty()) return std::nullopt;
   Journal holds = journal;

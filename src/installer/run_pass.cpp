@@ -11,6 +11,7 @@
 #include "daemonset/words.h"
 #include "installer/cdi_commands.h"
 #include "installer/exit_code.h"
+#include "installer/loaded_now.h"
 #include "installer/locked_run.h"
 #include "installer/node_state.h"
 #include "installer/pass_request.h"
@@ -30,10 +31,8 @@ using daemonset::WatchItem;
 using engine::Error;
 using engine::ErrorCode;
 using engine::Result;
-using namespace std::literals;
 
 constexpr std::string_view kModuleVersion = "/proc/driver/nvidia/version";
-constexpr auto kStatusTime = 10s;
 
 std::string in_words(const Error& error) {
   std::string text = error.message;
@@ -224,7 +223,7 @@ void verify(const Request& request, const NodeAtHand& node, PassReport& report) 
   report.not_ready = objection(state, request.desired.handlers);
   if (node.host->live && node.host->live->daemon) {
     LiveNode& live = *node.host->live;
-    const auto loaded = live.status.status(live.clock.now() + kStatusTime);
+    const auto loaded = loaded_now(live);
     for (const engine::DesiredHandler& wanted : request.desired.handlers) {
       const LoadedHandler* there = loaded ? loaded->find_handler(wanted.name) : nullptr;
       if (there && there->binary_name == wanted.binary) ++report.handlers_ready;

@@ -96,6 +96,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Text{"Empty", ""},
                     Text{"Scalars", "a = 1\nb = 2.5\nc = true\nd = \"x\"\ne = 1e300\nf = -0.0"},
                     Text{"DateTimes", "a = 2024-02-03T04:05:06Z\nb = 2024-02-03T04:05:06+01:00"},
+                    Text{"OddHeaders", R"(["\u0000"]
+a = 1
+["tab\t".c]
+d = 3)"},
                     Text{"OddKeys", "\"a.b\" = 1\n\"it's\" = 2\n\"sp ace\" = 3\n1234 = 4"},
                     Text{"Strings", R"(a = "tab\t, quote \", backslash \\, é, \u0001, \u007F, line\nend")"},
                     Text{"EmptyTables", "[a]\n[b.c]\n[b.d.e]\n"},

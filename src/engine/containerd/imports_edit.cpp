@@ -11,6 +11,7 @@
 #include "engine/containerd/root_imports.h"
 #include "engine/containerd/string_literal.h"
 #include "engine/toml_scanner.h"
+#include "engine/toml_text.h"
 
 // Rules. Each way of adding leaves something by which removing tells it from the others; so both
 // list the same forms.
@@ -287,6 +288,14 @@ Result<std::string> add_import(std::string_view text,
                                  .where = std::string(file),
                                  .hint = drop_in_hint("", file)});
   }
+  std::string as_read;
+  append_valid_utf8(as_read, pattern);
+  if (as_read != pattern) {
+    return std::unexpected(Error{.code = ErrorCode::needs_decision,
+                                 .message = "no config can import '" + as_read + "': the name is not UTF-8",
+                                 .where = std::string(file),
+                                 .hint = "name another folder with --drop-in"});
+  }
   const auto root = scan_root(text, file, dialect);
   if (!root) return std::unexpected(root.error());
   const std::optional<Imports>& imports = root->imports;
@@ -310,6 +319,14 @@ Result<std::string> remove_import(std::string_view text,
                                   std::string_view pattern,
                                   const TomlDialect& dialect,
                                   bool line_was_ours) {
+  std::string as_read;
+  append_valid_utf8(as_read, pattern);
+  if (as_read != pattern) {
+    return std::unexpected(Error{.code = ErrorCode::needs_decision,
+                                 .message = "no config can import '" + as_read + "': the name is not UTF-8",
+                                 .where = std::string(file),
+                                 .hint = "name another folder with --drop-in"});
+  }
   const auto root = scan_root(text, file, dialect);
   if (!root) return std::unexpected(root.error());
   const std::optional<Imports>& imports = root->imports;

@@ -12,7 +12,7 @@ namespace ctkit::engine::containerd {
 
 /// The text with the pattern as the last of `imports` and every other byte kept; without an
 /// `imports`, with a line for it. Fails with `needs_decision` at `file:line` on a template and
-/// where `imports` is no array, otherwise as scan_statements does. Whether the pattern is already
+/// where `imports` is no array or the pattern is not UTF-8, otherwise as scan_statements does. Whether the pattern is already
 /// there, or the file generated, is the caller's question.
 Result<std::string> add_import(std::string_view text,
                                std::string_view file,

@@ -273,6 +273,13 @@ TEST(AddImport, RefusesTemplatesWithTheirOwnPlace) {
   EXPECT_THAT(result.error().hint, testing::HasSubstr("/var/lib/rancher/k3s/agent/etc/containerd/config-v3.toml.d"));
 }
 
+TEST(AddImport, RefusesANameThatIsNoUtf8) {
+  const auto result = add_import("version = 2\n", kFile, "/etc/\xff/*.toml", kGoToml19);
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, ErrorCode::needs_decision);
+  EXPECT_THAT(result.error().message, testing::HasSubstr("is not UTF-8"));
+}
+
 TEST(AddImport, FailsWhereTheFileCannotBeRead) {
   const auto result = add("imports = [\"a\"\n[x]\n");
   ASSERT_FALSE(result);
