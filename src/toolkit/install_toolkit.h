@@ -11,9 +11,8 @@
 
 // Where things are, below the install folder (usually /usr/local/nvidia):
 //   toolkit                      a link to the version in use; the handlers name paths through it
-//   .toolkit/1.20.0-1, …-2       versions, each whole
+//   .toolkit/1.20.0-1, …-2       versions, each whole: its config.toml, and what we wrote as that, too
 //   .toolkit/staged              one that is being made; of a run that was killed
-//   .toolkit/written-config.toml the config.toml as we wrote it last
 // A link and not a folder: its rename is at once on every file system, and a stock installer, which removes `toolkit`
 // first, removes just the link. A folder `toolkit` of such an installer is exchanged for our link at once and stays as
 // `.toolkit/replaced` until the next clean-up.
