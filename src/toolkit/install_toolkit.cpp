@@ -98,8 +98,18 @@ Result<void> stage(const std::vector<WantedFile>& wanted,
   return writer.settle(places.staged);
 }
 
-Result<void> switch_to(const std::string& version, const ToolkitPlaces& places, TreeWriter& writer) {
+/// A stock installer's folder that our link was exchanged for becomes a version: a process may run from it.
+Result<void> put_aside(const ToolkitPlaces& places, InstallHost& host) {
+  const auto status = host.tree.look(places.next_link);
+  if (!status || status->kind != cdi::FileKind::folder) return {};
+  const std::string name = next_version("stock", names_of_versions(host.tree, places));
+  return host.writer.rename(places.next_link, cdi::join(places.versions, name));
+}
+
+Result<void> switch_to(const std::string& version, const ToolkitPlaces& places, InstallHost& host) {
+  TreeWriter& writer = host.writer;
   if (auto done = writer.rename(places.staged, cdi::join(places.versions, version)); !done) return done;
+  if (auto done = put_aside(places, host); !done) return done;
   if (auto done = writer.remove_all(places.next_link); !done) return done;
   if (auto done = writer.add_link(places.next_link, link_to_version(version)); !done) return done;
   return writer.take_place(places.next_link, places.link);
@@ -178,7 +188,7 @@ Result<Installed> install_toolkit(const InstallRequest& request, InstallHost& ho
   if (!complete) {
     const std::string version = next_version(artifacts->version, names_of_versions(host.tree, places));
     auto done = stage(wanted, config, places, host.writer);
-    if (done) done = switch_to(version, places, host.writer);
+    if (done) done = switch_to(version, places, host);
     if (!done) {
       // That this may fail too is no news: the next run does it first.
       std::ignore = host.writer.remove_all(places.staged);
@@ -186,6 +196,7 @@ Result<Installed> install_toolkit(const InstallRequest& request, InstallHost& ho
     }
     installed.version = version;
     installed.switched = true;
+    if (const auto aside = put_aside(places, host); !aside) installed.warnings.push_back(aside.error().message);
   } else if (config.written != config.wanted) {
     if (auto done = host.writer.replace_file(places.written_config, config.wanted, kConfigMode); !done) {
       return std::unexpected(done.error().with_context("noting what was written as the toolkit's config"));

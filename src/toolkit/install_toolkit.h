@@ -15,7 +15,7 @@
 //   .toolkit/staged              one that is being made; of a run that was killed
 // A link and not a folder: its rename is at once on every file system, and a stock installer, which removes `toolkit`
 // first, removes just the link. A folder `toolkit` of such an installer is exchanged for our link at once and stays as
-// `.toolkit/replaced` until the next clean-up.
+// `.toolkit/stock-1`, a version like others: until a clean-up when no process runs from it.
 namespace ctkit::toolkit {
 
 /// What to install. Paths of the host are those that containers' runtimes use.

@@ -160,6 +160,32 @@ TEST(InstallToolkit, ConvertsTheFolderOfAStockInstaller) {
   EXPECT_THAT(config, testing::Not(HasSubstr("theirs")));
 }
 
+TEST(InstallToolkit, KeepsAStockInstallersFolderWhileAProcessRunsFromIt) {
+  ToolkitNode node;
+  node.lay_stock_toolkit();
+  install(node);
+  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), ElementsAre("1.20.0-1", "stock-1"));
+  node.programs.running = {"/usr/local/nvidia/.toolkit/stock-1/nvidia-container-runtime.real"};
+  node.update("1.20.1");
+  install(node);
+  // And a second one, of which a kill left the name that the link had.
+  node.tree.nodes().erase(kToolkitFolder);
+  node.lay_stock_toolkit();
+  node.writer.before_step = [&] {
+    const auto next = node.tree.look("/usr/local/nvidia/.toolkit/next");
+    if (next && next->kind == cdi::FileKind::folder) throw Killed();
+  };
+  EXPECT_THROW(install(node), Killed);
+  node.writer.before_step = [] {};
+  node.programs.running.push_back("/usr/local/nvidia/.toolkit/next/nvidia-container-runtime.real");
+  node.update("1.20.2");
+  install(node);
+  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), testing::IsSupersetOf({"1.20.2-1", "stock-1", "stock-2"}));
+  node.programs.running.clear();
+  install(node);
+  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), ElementsAre("1.20.2-1"));
+}
+
 TEST(InstallToolkit, ComesBackAfterAStockInstallerRemovedTheLink) {
   ToolkitNode node;
   install(node);
