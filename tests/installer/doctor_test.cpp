@@ -265,6 +265,12 @@ INSTANTIATE_TEST_SUITE_P(
               "handlers",
               failed,
               "'/usr/bin/runc'"},
+        Fault{
+            "runc in a folder of NVIDIA's name",
+            [](DoctorFacts& facts) { facts.daemon.handlers.front().binary = "/opt/nvidia-container-runtime/bin/runc"; },
+            "handlers",
+            failed,
+            "none of NVIDIA's runtimes"},
         Fault{"an error that leaves the handlers",
               [](DoctorFacts& facts) { facts.daemon.findings = {finding(engine::RuleId::erases_others, "it erases")}; },
               "handlers",
