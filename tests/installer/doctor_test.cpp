@@ -1,14 +1,18 @@
 #include "installer/doctor.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "installer/cli.h"
+#include "installer/doctor_cli.h"
 #include "installer/observe_doctor.h"
 #include "installer/report_doctor.h"
 #include "support/memory_files.h"
@@ -473,6 +477,26 @@ TEST(Doctor, JsonHasTheGatesWithTheirProblems) {
       "state": "passed",
       "found": "580.95.05",
       "problems": [])"));
+}
+
+/// What `--help` says of an option, up to the next one.
+std::string help_of(std::string_view option, const std::string& help) {
+  const std::size_t start = help.find("  " + std::string(option) + " ");
+  if (start == std::string::npos) return "";
+  return help.substr(start, help.find("\n  -", start) - start);
+}
+
+TEST(DoctorCommandLine, ExplainsOptionsThatOtherVerbsHaveAsTheyDo) {
+  const auto doctor = parse_doctor_command_line(std::array{"ctkit", "doctor", "--help"});
+  const auto verify = parse_command_line(std::array{"ctkit", "verify", "--help"});
+  const auto apply = parse_command_line(std::array{"ctkit", "apply", "--help"});
+  ASSERT_TRUE(doctor);
+  const std::string& text = std::get<Printed>(*doctor).text;
+  for (const std::string_view option : {"--engine", "--release", "--config", "--defaults", "--socket", "--state-dir"}) {
+    EXPECT_THAT(help_of(option, text), Not(IsEmpty())) << option;
+    EXPECT_EQ(help_of(option, text), help_of(option, std::get<Printed>(verify).text)) << option;
+  }
+  EXPECT_EQ(help_of("--toolkit-folder", text), help_of("--toolkit-folder", std::get<Printed>(apply).text));
 }
 
 TEST(Doctor, LooksAtTheHostThatAPodHas) {
