@@ -117,10 +117,13 @@ Gate dump_gate(const DoctorFacts& facts) {
   } else if (!state.dump_failed.empty()) {
     gate.found = "it has none to compare";
     gate.mention("the daemon's own `config dump` is no help: " + state.dump_failed, "run it by hand and see");
-  } else if (!state.dump_differences.empty()) {
-    gate.found = std::to_string(state.dump_differences.size()) + " keys differ from what we predict";
+  } else if (!state.dump_differences) {
+    gate.state = GateState::unseen;
+    gate.found = "nothing of this daemon's to compare our prediction with";
+  } else if (!state.dump_differences->empty()) {
+    gate.found = std::to_string(state.dump_differences->size()) + " keys differ from what we predict";
     gate.mention("the daemon's own `config dump` differs from our prediction, first in " +
-                     state.dump_differences.front().key.to_string(),
+                     state.dump_differences->front().key.to_string(),
                  "`ctkit verify` lists the keys; a build with defaults of its own wants --defaults");
   }
   return gate;

@@ -53,6 +53,7 @@ DoctorFacts healthy() {
                    .config_kind = "management.nvidia.com/gpu"};
   facts.daemon.engine = "containerd 1.7.27";
   facts.daemon.state.socket = "/run/containerd/containerd.sock";
+  facts.daemon.state.dump_differences.emplace();
   facts.daemon.handlers = {nvidia_handler("nvidia"), nvidia_handler("nvidia-cdi"), {.name = "runc"}};
   facts.cdi.level = cdi::Level::v0_8_1;
   facts.cdi.folders.devices = {{"management.nvidia.com/gpu=all", "/var/run/cdi/management.nvidia.com-gpu.yaml"},
@@ -290,11 +291,17 @@ INSTANTIATE_TEST_SUITE_P(
               "handlers",
               attention,
               "before its verdict"},
-        Fault{"another dump",
-              [](DoctorFacts& facts) { facts.daemon.state.dump_differences = {{.key = {.parts = {"plugins", "x"}}}}; },
+        Fault{
+            "another dump",
+            [](DoctorFacts& facts) { facts.daemon.state.dump_differences = {{{.key = {.parts = {"plugins", "x"}}}}}; },
+            "dump",
+            attention,
+            "first in plugins.x"},
+        Fault{"a daemon without a dump",
+              [](DoctorFacts& facts) { facts.daemon.state.dump_differences.reset(); },
               "dump",
-              attention,
-              "first in plugins.x"},
+              unseen,
+              "nothing of this daemon's to compare"},
         Fault{"no dump",
               [](DoctorFacts& facts) { facts.daemon.state.dump_failed = "it hangs"; },
               "dump",
