@@ -79,8 +79,9 @@ SpecState look_at_specs(const cdi::Tree& host,
                         const engine::FileReader& files,
                         const std::vector<std::string>& folders,
                         cdi::Level level) {
-  const cdi::SpecFolders read = cdi::read_spec_folders(host, folders, level);
-  SpecState state{.specs = judge_specs(read, host, files)};
+  SpecState state{.folders = cdi::read_spec_folders(host, folders, level)};
+  const cdi::SpecFolders& read = state.folders;
+  state.specs = judge_specs(read, host, files);
   state.faults = cdi::find_spec_faults(read, state.specs);
   auto shadowed = cdi::find_shadowed_specs(read);
   std::ranges::move(shadowed, std::back_inserter(state.faults));
