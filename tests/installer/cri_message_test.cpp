@@ -113,8 +113,7 @@ TEST(CriMessage, RefusesEveryCutThroughAField) {
 }
 
 TEST(CriMessage, RefusesNestedNonsense) {
-  for (const std::string_view bytes :
-       {"\x0a\x02\x0a\x05"sv, "\x0a\x04\x0a\x02\x0a\x05"sv, "\x12\x02\x0a\x05"sv, "\x1a\x02\x0a\x05"sv}) {
+  for (const std::string_view bytes : {"\x0a\x02\x0a\x05"sv, "\x0a\x04\x0a\x02\x0a\x05"sv, "\x12\x02\x0a\x05"sv}) {
     const auto response = parse_status_response(bytes);
     ASSERT_FALSE(response);
     EXPECT_THAT(response.error().message, testing::StartsWith("cannot read the daemon's status: malformed"));
