@@ -223,7 +223,8 @@ Result<Outcome> apply_to_node(const Request& request, const engine::Engine& engi
     return std::unexpected(now.error());
   }
   // Files of an earlier run that no daemon has loaded yet are as unproven as those of this one.
-  const bool ours_unproven = outcome.plan->files.empty() && now->last && now->last->time > node.daemon->process.started;
+  const bool ours_unproven =
+      outcome.plan->files.empty() && now->last && !may_have_read(node.daemon->process, now->last->time);
   if (ours_unproven || !outcome.plan->files.empty()) {
     prove(request, engine, host, *outcome.plan, *now, written, change);
   } else {

@@ -18,7 +18,6 @@ constexpr char kVerbose = 1;
 namespace status_response {
 constexpr std::uint64_t kStatus = 1;
 constexpr std::uint64_t kInfo = 2;
-constexpr std::uint64_t kRuntimeHandlers = 3;
 }  // namespace status_response
 namespace runtime_status {
 constexpr std::uint64_t kConditions = 1;
@@ -29,9 +28,6 @@ constexpr std::uint64_t kStatus = 2;
 constexpr std::uint64_t kReason = 3;
 constexpr std::uint64_t kMessage = 4;
 }  // namespace runtime_condition
-namespace runtime_handler {
-constexpr std::uint64_t kName = 1;
-}
 namespace map_entry {
 constexpr std::uint64_t kKey = 1;
 constexpr std::uint64_t kValue = 2;
@@ -81,16 +77,6 @@ Result<void> read_info(std::string_view bytes, StatusResponse& response) {
   return read;
 }
 
-Result<void> read_handler(std::string_view bytes, std::vector<std::string>& handlers) {
-  std::string name;
-  const auto read = read_fields(bytes, [&](const ProtobufField& field) -> Result<void> {
-    if (field.number == runtime_handler::kName) name = field.bytes;
-    return {};
-  });
-  if (read) handlers.push_back(std::move(name));
-  return read;
-}
-
 }  // namespace
 
 std::string make_status_request() {
@@ -103,7 +89,6 @@ Result<StatusResponse> parse_status_response(std::string_view bytes) {
   const auto read = read_fields(bytes, [&](const ProtobufField& field) -> Result<void> {
     if (field.number == kStatus) return read_status(field.bytes, response.conditions);
     if (field.number == kInfo) return read_info(field.bytes, response);
-    if (field.number == kRuntimeHandlers) return read_handler(field.bytes, response.handlers);
     return {};
   });
   if (!read) return std::unexpected(read.error().with_context("cannot read the daemon's status"));

@@ -13,7 +13,6 @@ namespace ctkit::installer {
 /// CRI's StatusResponse (runtime.v1), as far as we read it.
 struct StatusResponse {
   std::vector<Condition> conditions = {};
-  std::vector<std::string> handlers = {};                     ///< names; "" is the default one
   std::map<std::string, std::string, std::less<>> info = {};  ///< `config` holds the CRI config as JSON
   bool operator==(const StatusResponse&) const = default;
 };

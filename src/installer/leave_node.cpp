@@ -1,6 +1,5 @@
 #include "installer/leave_node.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "installer/apply.h"
 #include "installer/before_change.h"
 #include "installer/loaded_config.h"
+#include "installer/loaded_files.h"
 #include "installer/own_program.h"
 #include "installer/recover.h"
 #include "installer/restart_daemon.h"
@@ -158,10 +158,8 @@ Result<Outcome> roll_back_node(const Request& request, Host& host) {
     }
     if (written.unit.empty()) return std::unexpected(host.live->daemon.error());
   }
-  // One that started before the apply has never seen its files.
-  constexpr std::int64_t kSlack = 20'000;  // microseconds: a process's start is known to a hundredth of a second
   const bool may_have_loaded =
-      !host.live || !host.live->daemon || host.live->daemon->process.started + kSlack > last->time;
+      !host.live || !host.live->daemon || may_have_read(host.live->daemon->process, last->time);
   auto done = roll_back(host.files, folder, **journal);
   if (!done) return std::unexpected(done.error());
   outcome.rolled_back = *std::move(done);

@@ -11,6 +11,10 @@ constexpr std::int64_t kSlack = 20'000;
 
 }  // namespace
 
+bool may_have_read(const PeerProcess& process, std::int64_t time) {
+  return process.started + kSlack > time;
+}
+
 std::vector<std::string> newer_files(const FileSystem& files,
                                      const engine::EffectiveConfig& config,
                                      const PeerProcess& process,

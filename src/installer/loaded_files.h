@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "installer/journal.h"
 
 namespace ctkit::installer {
+
+/// Whether the process may have read what was written at that time, in microseconds since the epoch; false: it started
+/// before.
+bool may_have_read(const PeerProcess& process, std::int64_t time);
 
 /// The loaded files that changed after the process started, but for those changes that the journal knows to make no
 /// difference to it.

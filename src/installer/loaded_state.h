@@ -34,8 +34,7 @@ struct LoadedHandler {
 /// the setting is empty.
 struct LoadedState {
   std::vector<Condition> conditions = {};
-  std::vector<LoadedHandler> handlers = {};          ///< by name
-  std::vector<std::string> announced_handlers = {};  ///< as CRI lists them from 0.30 on, "" the default; in its order
+  std::vector<LoadedHandler> handlers = {};  ///< by name
   std::string default_handler = {};
   std::string sandbox_image = {};
   std::vector<std::string> cni_binary_folders = {};

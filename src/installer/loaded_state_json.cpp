@@ -111,7 +111,7 @@ Json parse_json(std::string_view text) {
 }  // namespace
 
 Result<LoadedState> make_loaded_state(const StatusResponse& response) {
-  LoadedState state{.conditions = response.conditions, .announced_handlers = response.handlers};
+  LoadedState state{.conditions = response.conditions};
   const auto config = response.info.find("config");
   if (config == response.info.end()) return state;
   const Json json = parse_json(config->second);

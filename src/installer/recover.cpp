@@ -26,7 +26,7 @@ bool is_as_written(const FileSystem& files, const AppliedFile& file) {
 std::optional<Journal> proven(const engine::Engine& engine, Host& host, const Journal& journal) {
   LiveNode& node = *host.live;
   const LastApply& last = *journal.last;
-  if (!journal.finished || last.loaded.empty() || !node.daemon || node.daemon->process.started <= last.time)
+  if (!journal.finished || last.loaded.empty() || !node.daemon || !may_have_read(node.daemon->process, last.time))
     return std::nullopt;
   if (!std::ranges::all_of(last.files, [&](const AppliedFile& file) { return is_as_written(host.files, file); }))
     return std::nullopt;

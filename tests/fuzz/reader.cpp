@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -6,6 +7,23 @@
 #include "fuzz/fuzz.h"
 
 using namespace ctkit;
+
+namespace {
+
+/// Whether a key has no spelling that go-toml 1 and 2 both read; see toml_writer.h.
+bool has_unwritable_key(const engine::Value& value) {
+  if (const engine::Array* array = value.array()) return std::ranges::any_of(*array, has_unwritable_key);
+  const engine::Table* table = value.table();
+  return table && std::ranges::any_of(*table, [](const auto& entry) {
+           const auto is_awkward = [](char c) {
+             return c == '\'' || c == 0x7f || static_cast<unsigned char>(c) < 0x20;
+           };
+           const bool quotes = entry.first.find_first_of("\"\\") != std::string::npos;
+           return (quotes && std::ranges::any_of(entry.first, is_awkward)) || has_unwritable_key(entry.second);
+         });
+}
+
+}  // namespace
 
 /// The bytes of one file: no dialect crashes on them, and what it reads it reads again from our
 /// writer's text.
@@ -21,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text = fuzz::text_of(data, size);
   for (const engine::TomlDialect* dialect : kDialects) {
     const auto table = read_toml(text, "fuzz.toml", *dialect);
-    if (!table) continue;
+    if (!table || has_unwritable_key({.data = *table})) continue;
     const std::string written = render_toml(*table);
     const auto again = read_toml(written, "again.toml", *dialect);
     fuzz::demand(again.has_value(),

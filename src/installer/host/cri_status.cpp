@@ -282,13 +282,11 @@ Result<LoadedState> CriStatus::status(Moment deadline) {
   auto state = read_status(*message);
   if (!state) return std::unexpected(at(socket_, state.error()));
   if (!lacks_handlers(*state)) return state;
+  // Without that nobody can say what it serves, which is no "nothing".
   const auto fd = connect_below(root_, socket_, deadline);
-  const auto whole = fd ? http_get(fd->get(), kConfigPath, deadline, socket_) : Result<std::string>("");
-  if (!whole || whole->empty()) {
-    // It doesn't tell more: what it announces has to do.
-    state->json.clear();
-    return state;
-  }
+  if (!fd) return std::unexpected(fd.error());
+  const auto whole = http_get(fd->get(), kConfigPath, deadline, socket_);
+  if (!whole) return std::unexpected(at(socket_, whole.error()));
   state = with_whole_config(*std::move(state), *whole);
   if (!state) return std::unexpected(at(socket_, state.error()));
   return state;
