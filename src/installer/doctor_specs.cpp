@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "cdi/management.h"
 #include "cdi/path.h"
 #include "installer/doctor_gates.h"
 
@@ -11,7 +12,6 @@ namespace ctkit::installer {
 
 namespace {
 
-constexpr std::string_view kManagementKind = "management.nvidia.com/gpu";
 constexpr std::string_view kRestartPlugin =
     "start anew who wrote it: the device plugin writes its spec at its start only; for the management spec `ctkit cdi "
     "generate` or the toolkit's pod";
@@ -70,7 +70,7 @@ void judge_fault(Gate& gate, const cdi::SpecFault& fault, const cdi::SpecFolders
 
 /// Whether NVIDIA's runtime, as it is configured, asks for the management device.
 bool wants_management(const ToolkitFacts& toolkit) {
-  return toolkit.config_mode == "cdi" && toolkit.config_kind == kManagementKind;
+  return toolkit.config_mode == "cdi" && toolkit.config_kind == cdi::kManagementKind;
 }
 
 /// The validator's steps, each a file, in their order.
@@ -114,14 +114,14 @@ Gate specs_gate(const DoctorFacts& facts) {
          "'" + node.spec + "' names '" + node.path + "', which is not there",
          kRestartPlugin);
   }
-  if (wants_management(facts.toolkit) && !folders.devices.contains(std::string(kManagementKind) + "=all")) {
-    gate.fail("NVIDIA's runtime asks for " + std::string(kManagementKind) +
+  if (wants_management(facts.toolkit) && !folders.devices.contains(std::string(cdi::kManagementKind) + "=all")) {
+    gate.fail("NVIDIA's runtime asks for " + std::string(cdi::kManagementKind) +
                   "=all, and no spec has it (\"unresolvable CDI devices\"): /var/run/cdi is empty after a reboot",
               "`ctkit cdi generate`, or start the toolkit's pod anew");
   }
   // The management device is for NVIDIA's runtime, which puts it in by itself.
   const bool plugin = std::ranges::any_of(
-      folders.devices, [](const auto& device) { return !device.first.starts_with(kManagementKind); });
+      folders.devices, [](const auto& device) { return !device.first.starts_with(cdi::kManagementKind); });
   for (const engine::Finding& finding : facts.daemon.findings) {
     if (plugin && finding.rule == engine::RuleId::cdi_off) gate.mention(finding.message, finding.hint);
   }

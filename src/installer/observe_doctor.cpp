@@ -91,7 +91,7 @@ DriverFacts look_at_driver(const DoctorRequest& request, const ValidatorFacts& v
   const engine::FileReader& files = view.host.files;
   DriverFacts facts{.root = find_driver_root(request, validator, view.tree)};
   facts.kernel_seen = is_there(view.tree, kKernelRelease);
-  facts.module_version = cdi::parse_module_version(read_text(files, "/proc/driver/nvidia/version"));
+  facts.module_version = cdi::parse_module_version(read_text(files, cdi::kModuleVersionFile));
   facts.module_loaded = !facts.module_version.empty() || is_there(view.tree, "/sys/module/nvidia") ||
                         has_module(read_text(files, "/proc/modules"), "nvidia");
   const auto names = view.tree.names_in(facts.root);

@@ -15,7 +15,6 @@ namespace ctkit::installer {
 
 namespace {
 
-constexpr std::string_view kModuleVersion = "/proc/driver/nvidia/version";
 constexpr std::string_view kDriverContainer = "/run/nvidia/driver";
 
 std::string libraries_of(const cdi::Tree& host) {
@@ -67,7 +66,7 @@ std::vector<cdi::Staleness> judge_specs(const cdi::SpecFolders& folders,
                                         const engine::FileReader& files) {
   std::vector<cdi::Staleness> rows;
   if (folders.specs.empty()) return rows;
-  const auto text = files.read(kModuleVersion);
+  const auto text = files.read(cdi::kModuleVersionFile);
   const std::string module = text ? cdi::parse_module_version(*text) : "";
   const std::string libraries = libraries_of(host);
   for (const cdi::LoadedSpec& spec : folders.specs)
