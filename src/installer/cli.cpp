@@ -247,6 +247,10 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
             ->default_str("/run/nvidia/toolkit/ctkit-ready");
         break;
       case Verb::uninstall:
+        verb.app->add_flag("--toolkit",
+                           request.with_toolkit,
+                           "Also the toolkit's files that `ctkit run` installed, if nobody needs them");
+        add_toolkit_folder(*verb.app, words.toolkit_folder);
         break;
     }
   }

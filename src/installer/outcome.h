@@ -78,6 +78,8 @@ struct Outcome {
   std::optional<NodeState> state = std::nullopt;         ///< verify, status
   std::optional<RolledBack> rolled_back = std::nullopt;  ///< rollback; none: nothing to take back
   std::optional<std::vector<TakenBack>> removed = std::nullopt;  ///< uninstall; none: nothing was installed
+  /// uninstall: what of the toolkit is gone; none: not asked for, or it stays because our files came back
+  std::optional<std::vector<std::string>> toolkit_gone = std::nullopt;
 };
 
 }  // namespace ctkit::installer

@@ -227,14 +227,19 @@ Result<std::vector<std::string>> remove_old_versions(const std::string& install_
   return removed;
 }
 
-Result<void> uninstall_toolkit(const std::string& install_folder, InstallHost& host) {
+Result<std::vector<std::string>> uninstall_toolkit(const std::string& install_folder,
+                                                   const cdi::Tree& tree,
+                                                   TreeWriter& writer) {
   const ToolkitPlaces places = places_in(install_folder);
-  const auto found = find_toolkit(host.tree, places);
+  const auto found = find_toolkit(tree, places);
   if (!found) return std::unexpected(found.error());
-  if (found->state == ToolkitState::ours) {
-    if (auto done = host.writer.remove_all(places.link); !done) return done;
+  std::vector<std::string> removed;
+  if (found->state == ToolkitState::ours) removed.push_back(places.link);
+  if (tree.look(places.versions)) removed.push_back(places.versions);
+  for (const std::string& path : removed) {
+    if (auto done = writer.remove_all(path); !done) return std::unexpected(done.error());
   }
-  return host.writer.remove_all(places.versions);
+  return removed;
 }
 
 }  // namespace ctkit::toolkit

@@ -55,7 +55,9 @@ engine::Result<Installed> install_toolkit(const InstallRequest& request, Install
 /// removed. The version that a switch replaced stays until this is called, so that who is on the way into it arrives.
 engine::Result<std::vector<std::string>> remove_old_versions(const std::string& install_folder, InstallHost& host);
 
-/// Takes everything of ours away, the link first. A folder `toolkit` that isn't ours stays.
-engine::Result<void> uninstall_toolkit(const std::string& install_folder, InstallHost& host);
+/// Takes everything of ours away, the link first, and tells what was there. A folder `toolkit` that isn't ours stays.
+engine::Result<std::vector<std::string>> uninstall_toolkit(const std::string& install_folder,
+                                                           const cdi::Tree& tree,
+                                                           TreeWriter& writer);
 
 }  // namespace ctkit::toolkit

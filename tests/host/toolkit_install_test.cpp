@@ -417,7 +417,10 @@ TEST_F(ToolkitInstall, AVersionInUseIsSeen) {
 TEST_F(ToolkitInstall, UninstallLeavesNothing) {
   folder.make_folder("usr/local/nvidia");
   ASSERT_TRUE(install());
-  ASSERT_TRUE(on_host([&](toolkit::InstallHost& host) { return toolkit::uninstall_toolkit(install_folder, host); }));
+  const auto removed = on_host(
+      [&](toolkit::InstallHost& host) { return toolkit::uninstall_toolkit(install_folder, host.tree, host.writer); });
+  ASSERT_TRUE(removed);
+  EXPECT_THAT(*removed, testing::ElementsAre(toolkit, install_folder + "/.toolkit"));
   EXPECT_TRUE(std::filesystem::is_empty(install_folder));
 }
 

@@ -262,11 +262,11 @@ TEST(InstallToolkit, UninstallTakesEverythingOfOursAndNothingElse) {
   node.tree.add_file("/usr/local/nvidia/theirs", "x");
   const auto before = node.tree.nodes();
   install(node);
-  ASSERT_TRUE(uninstall_toolkit(node.request.install_folder, node.host));
+  ASSERT_TRUE(uninstall_toolkit(node.request.install_folder, node.tree, node.writer));
   EXPECT_EQ(node.tree.nodes(), before);
   node.lay_stock_toolkit();
   const auto stock = node.tree.nodes();
-  ASSERT_TRUE(uninstall_toolkit(node.request.install_folder, node.host));
+  ASSERT_TRUE(uninstall_toolkit(node.request.install_folder, node.tree, node.writer));
   EXPECT_EQ(node.tree.nodes(), stock);
 }
 
