@@ -7,8 +7,8 @@ import re
 import shutil
 import unittest
 
-import killed_at
 from node_case import CTKIT, NodeCase
+import killed_at
 
 INSTALL = "usr/local/nvidia"
 TOOLKIT = INSTALL + "/toolkit"
