@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import unittest
 
-import killed_at
 from node_case import CTKIT, LIMIT, NodeCase
+import killed_at
 
 INSTALL = "usr/local/nvidia"
 TOOLKIT = INSTALL + "/toolkit"
