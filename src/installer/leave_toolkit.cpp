@@ -7,6 +7,7 @@
 #include "cdi/management.h"
 #include "cdi/path.h"
 #include "cdi/spec_folders.h"
+#include "engine/leaf.h"
 #include "engine/overlay.h"
 #include "installer/journal.h"
 #include "installer/loaded_now.h"
@@ -21,7 +22,8 @@
 // 2. a container that runs: containerd's shim starts the container's runtime again for each exec, stop and delete, by
 //    the name that it keeps in the bundle (v1.7.27, runtime/v2/runc/container.go: WriteRuntime). CRI-O starts the one
 //    that its configuration names by then.
-// 3. a CDI spec whose hooks are there. That of the GPUs' management is of no use without them, and goes too; another
+// 3. an OCI hook of CRI-O's that names a program there: every container that it is for starts it.
+// 4. a CDI spec whose hooks are there. That of the GPUs' management is of no use without them, and goes too; another
 //    one is somebody else's.
 namespace ctkit::installer {
 
@@ -65,6 +67,24 @@ std::vector<std::string> find_containers(const std::string& folder,
     }
   }
   return containers;
+}
+
+/// Files of CRI-O's hook folders that name something below the folder, whoever it is that wrote them.
+std::vector<std::string> find_oci_hooks(const std::string& folder,
+                                        const engine::EffectiveConfig& config,
+                                        const engine::FileReader& files) {
+  std::vector<std::string> hooks;
+  const engine::Value* folders = engine::find_anywhere(config.config, "hooks_dir");
+  if (!folders || !folders->array()) return hooks;
+  for (const engine::Value& item : *folders->array()) {
+    if (!item.string()) continue;
+    for (const std::string& name : files.list(*item.string()).value_or(std::vector<std::string>{})) {
+      const std::string path = cdi::join(*item.string(), name);
+      const auto text = name.ends_with(".json") ? files.read(path) : Result<std::string>();
+      if (text && text->contains("\"" + folder + "/")) hooks.push_back(path);
+    }
+  }
+  return hooks;
 }
 
 std::vector<cdi::LoadedSpec> find_specs_with_hooks(const std::string& folder,
@@ -115,6 +135,9 @@ Result<std::vector<User>> find_users(const std::string& folder,
     const std::string others = containers.size() > 1 ? " and " + std::to_string(containers.size() - 1) + " more" : "";
     users.push_back({.what = "containers run with a runtime from there, '" + containers.front() + "'" + others,
                      .hint = "they could not be stopped without it: end their pods first"});
+  }
+  for (const std::string& hook : find_oci_hooks(folder, *config, files)) {
+    users.push_back({.what = "the OCI hook '" + hook + "' starts a program there", .hint = "remove the file first"});
   }
   for (const cdi::LoadedSpec& spec : find_specs_with_hooks(folder, *config, host)) {
     if (spec.spec.kind == cdi::kManagementKind) continue;

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/crio/crio_node.h"
 #include "installer/handlers_option.h"
 #include "installer/live_node.h"
 #include "support/memory_tree.h"
@@ -196,6 +197,30 @@ BinaryName = "/usr/local/nvidia/toolkit/nvidia-container-runtime"
                                     spec_of("k8s.device-plugin.nvidia.com/gpu", kToolkit + "/nvidia-cdi-hook"));
                               },
                               "'/var/run/cdi/k8s.device-plugin.nvidia.com-gpu.json' calls hooks there"}));
+
+// What a stock installer leaves with --config-mode=hook; ours is taken back before it is looked for.
+TEST(LeaveToolkit, AnOciHookOfSomebodyElsesIsADecision) {
+  const std::string hook = "/usr/share/containers/oci/hooks.d/theirs.json";
+  test::CrioHost files({{"10-crio.conf", "[crio.runtime.runtimes.crun]\nruntime_path = \"/usr/libexec/crio/crun\"\n"}});
+  const engine::crio::CrioEngine engine(test::crio_of("1.34.11"), engine::crio::LoadRequest{}, {});
+  test::MemoryTree tree;
+  test::MemoryWriter writer(tree, tree);
+  tree.add_file(kVersions + "/1.20.0-1/nvidia-container-runtime-hook", "x", 0755);
+  tree.add_link(kToolkit, ".toolkit/1.20.0-1");
+  Host host{.files = files, .tree = &tree, .writer = &writer};
+  const Request request{.verb = Verb::uninstall, .toolkit_folder = kToolkit, .with_toolkit = true};
+  files.add_file(
+      hook, R"({"version": "1.0.0", "hook": {"path": "/usr/local/nvidia/toolkit/nvidia-container-runtime-hook"}})");
+  const auto refused = run(request, engine, host);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::needs_decision);
+  EXPECT_THAT(refused.error().message, HasSubstr("the OCI hook '" + hook + "' starts a program there"));
+  EXPECT_TRUE(tree.look(kToolkit));
+  files.add_file(hook, R"({"version": "1.0.0", "hook": {"path": "/usr/local/nvidia/toolkit-of-theirs/hook"}})");
+  const auto outcome = run(request, engine, host);
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_THAT(outcome->toolkit_gone, Optional(ElementsAre(kToolkit, kVersions)));
+}
 
 TEST(LeaveToolkit, ADaemonThatWasRestartedByHandNeedsTheFilesNoMore) {
   LeftNode left;
