@@ -19,7 +19,6 @@ TEST(Wrapper, ARuntimeFallsThroughWithoutTheModule) {
 if [ ! -e /sys/module/nvidia ]; then
   for runtime in '/usr/bin/runc' 'crun'; do
     command -v "$runtime" >/dev/null 2>&1 || continue
-    echo "${0##*/}: the nvidia module is not loaded: running $runtime in its place" >&2
     exec "$runtime" "$@"
   done
 fi
@@ -29,6 +28,13 @@ NVIDIA_CTK_CONFIG_FILE_PATH='/usr/local/nvidia/toolkit/.config/nvidia-container-
 export NVIDIA_CTK_CONFIG_FILE_PATH
 exec '/usr/local/nvidia/toolkit/nvidia-container-runtime.cdi.real' "$@"
 )");
+}
+
+// The shim reads stdout and stderr of the runtime as one JSON text.
+TEST(Wrapper, NothingIsPrinted) {
+  for (const char* const name : {"nvidia-container-runtime", "nvidia-container-runtime-hook", "nvidia-container-cli"}) {
+    EXPECT_THAT(render_wrapper(name, "/t", kRuntimes), Not(testing::ContainsRegex("echo|print"))) << name;
+  }
 }
 
 TEST(Wrapper, ARuntimeNeverBecomesAWrapperOnceMore) {
