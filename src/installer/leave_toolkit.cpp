@@ -19,9 +19,9 @@
 
 // Who needs the toolkit's files as long as its name leads to a version of ours:
 // 1. a handler that the daemon's files have without us, or that it has in memory: the next container starts it.
-// 2. a container that runs: containerd's shim starts the container's runtime again for each exec, stop and delete, by
-//    the name that it keeps in the bundle (v1.7.27, runtime/v2/runc/container.go: WriteRuntime). CRI-O starts the one
-//    that its configuration names by then.
+// 2. a container that runs: containerd's shim starts the container's runtime again for each exec, stop and delete, and
+//    for a daemon that starts and asks for its processes, by the name that it keeps in the bundle (v1.7.27,
+//    runtime/v2/runc/container.go: WriteRuntime). CRI-O starts the one that its configuration names by then.
 // 3. an OCI hook of CRI-O's that names a program there: every container that it is for starts it.
 // 4. a CDI spec whose hooks are there. That of the GPUs' management is of no use without them, and goes too; another
 //    one is somebody else's.
@@ -133,8 +133,9 @@ Result<std::vector<User>> find_users(const std::string& folder,
   const std::vector<std::string> containers = find_containers(folder, *config, files);
   if (!containers.empty()) {
     const std::string others = containers.size() > 1 ? " and " + std::to_string(containers.size() - 1) + " more" : "";
-    users.push_back({.what = "containers run with a runtime from there, '" + containers.front() + "'" + others,
-                     .hint = "they could not be stopped without it: end their pods first"});
+    users.push_back(
+        {.what = "containers run with a runtime from there, '" + containers.front() + "'" + others,
+         .hint = "without it they could not be stopped, nor outlive a restart of the daemon: end their pods first"});
   }
   for (const std::string& hook : find_oci_hooks(folder, *config, files)) {
     users.push_back({.what = "the OCI hook '" + hook + "' starts a program there", .hint = "remove the file first"});

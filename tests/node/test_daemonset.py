@@ -1,5 +1,6 @@
 """The life of the toolkit DaemonSet's pod with ctkit's image: start, stop, update, other drivers."""
 
+import os
 import pathlib
 
 from daemonset import (CONTAINER_DRIVER, DEVICES, DRIVER_CONTAINER, DRIVER_FILES, HOST_DRIVER, READY_FILE, SPEC,
@@ -133,3 +134,32 @@ class Stop(DaemonSetScenario):
         self.assert_files_as_before()
         node.output("systemctl", "restart", "containerd")
         self.assert_node_as_before()
+
+    @proven_by("stock-like")
+    def test_the_toolkit_goes_once_no_container_needs_it(self):
+        pod = self.start()
+        self.served(pod)
+        self.stop(pod)
+        self.remove(pod)
+        with self.world.start_pod(handler="nvidia", name="worker") as worker:
+            self.assert_toolkit_stays("--restart", "none", because="the running daemon has the handler")
+            self.assertEqual(self.uninstall("--restart", "none").returncode, 0)
+            self.world.node.output("systemctl", "restart", "containerd")
+            self.assert_node_as_before()
+            self.assert_toolkit_stays(because="containers run with a runtime from there, 'k8s.io/")
+            self.assertEqual(worker.execute("/bin/id", "-u"), (0, "0\n"))
+        done = self.uninstall("--toolkit")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for path in ("/usr/local/nvidia/toolkit", "/usr/local/nvidia/.toolkit", SPEC):
+            self.assertFalse(os.path.lexists(self.world.node.path(path)), path)
+        self.assert_node_as_before()
+        self.assert_pod_runs()
+
+    def uninstall(self, *words):
+        return self.world.node.run("/usr/local/nvidia/toolkit/ctkit", "uninstall", *words)
+
+    def assert_toolkit_stays(self, *words, because):
+        done = self.uninstall("--toolkit", *words)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(because, done.stderr)
+        self.assertEqual(self.installed(), "1.20.0")
