@@ -17,10 +17,9 @@
 // of a version that is being replaced goes on in the new one, not into a folder that may be on its way out.
 //
 // Not a word is said of the module being away. containerd's shim reads what `ps` and `state` print with what they say
-// on stderr as one JSON text (containerd/go-runc, runc.go: Ps, State). With a line of ours before it a daemon
-// that starts finds no process in the container, takes its shim for a leaked one (containerd v1.7.24, runtime/v2/
-// shim_load.go: loadShims) and the container is gone. NVIDIA's wrappers
-// print one.
+// on stderr as one JSON text (containerd/go-runc, runc.go: Ps, State). With a line of ours before it a daemon that
+// starts finds no process in the container, takes its shim for a leaked one (containerd v1.7.24, runtime/v2/
+// shim_load.go: loadShims) and the container is gone. NVIDIA's wrappers print one.
 //
 // The module is looked for in /sys/module, where a driver built into the kernel shows too; /proc/modules has only
 // loaded ones.

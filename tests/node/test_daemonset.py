@@ -147,7 +147,8 @@ class Stop(DaemonSetScenario):
             self.world.node.output("systemctl", "restart", "containerd")
             self.assert_node_as_before()
             self.assert_toolkit_stays(because="containers run with a runtime from there, 'k8s.io/")
-            self.assertEqual(worker.execute("/bin/id", "-u"), (0, "0\n"))
+            # containerd 2.x lets nobody in any more: "no runtime for \"nvidia\" is configured".
+            self.assertIsNone(worker.exit_code(), "containerd has lost the container")
         done = self.uninstall("--toolkit")
         self.assertEqual(done.returncode, 0, done.stderr)
         for path in ("/usr/local/nvidia/toolkit", "/usr/local/nvidia/.toolkit", SPEC):
