@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cdi/device_name.h"
 #include "daemonset/words.h"
@@ -27,33 +26,6 @@ void derive(ResolvedSettings& resolved, std::string_view name, std::string value
     row.value = std::move(value);
     row.source = from;
   }
-}
-
-Result<void> check_paths(const Settings& settings) {
-  const std::vector<std::pair<std::string_view, const std::string*>> paths = {
-      {"toolkit-install-dir", &settings.install_folder},
-      {"host-root", &settings.host_root},
-      {"config", &settings.config},
-      {"drop-in-config", &settings.drop_in},
-      {"drop-in-config-host-path", &settings.drop_in_host_path},
-      {"socket", &settings.socket},
-      {"pid-file", &settings.pid_file},
-      {"ready-file", &settings.ready_file},
-      {"metrics-file", &settings.metrics_file},
-      {"driver-root", &settings.driver_root},
-      {"driver-root-ctr-path", &settings.driver_root_ctr_path},
-      {"dev-root", &settings.dev_root},
-      {"dev-root-ctr-path", &settings.dev_root_ctr_path},
-      {"cdi-output-dir", &settings.cdi_folder},
-      {"toolkit-source-root", &settings.source_root},
-      {"state-dir", &settings.state_folder},
-  };
-  for (const auto& [name, path] : paths) {
-    if (!path->empty() && !path->starts_with('/')) {
-      return refuse(std::string(name) + " wants an absolute path, not '" + *path + "'");
-    }
-  }
-  return {};
 }
 
 /// Metrics are for who is on the node or reaches the pod, not for whoever reaches the machine.
@@ -100,14 +72,9 @@ Result<void> check_settings(Dialect dialect, ResolvedSettings& resolved) {
                       : "on a node with Docker, `nvidia-ctk runtime configure --runtime=docker` does it");
   }
   if (settings.foreground) apply_foreground(resolved);
-  if (settings.install_folder.empty() || settings.install_folder == "/") {
+  if (settings.install_folder == "/") {
     return refuse("toolkit-install-dir wants a folder");
   }
-  while (settings.install_folder.ends_with('/'))
-    settings.install_folder.pop_back();
-  while (settings.host_root.size() > 1 && settings.host_root.ends_with('/'))
-    settings.host_root.pop_back();
-  if (auto fits = check_paths(settings); !fits) return fits;
   if (!settings.pid_file.ends_with("/toolkit.pid")) {
     return refuse("pid-file wants a file named toolkit.pid, not '" + settings.pid_file + "'",
                   "NVIDIA's installer locks a file of that name, and takes no other");

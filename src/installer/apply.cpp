@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cdi/path.h"
 #include "installer/set_file.h"
 
 namespace ctkit::installer {
@@ -15,11 +16,6 @@ using engine::FileChange;
 using engine::Result;
 
 constexpr unsigned kReadableByAll = 0644;
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 /// No wider than the strictest of the files it repeats.
 unsigned mode_limit(const FileSystem& files, const FileChange& change) {
@@ -78,7 +74,7 @@ Journal next_journal(const FileSystem& files, const std::optional<Journal>& jour
     next.files.push_back(std::move(entry));
   }
   for (const FileChange& file : plan.files) {
-    if (file.after) note_missing_folders(files, folder_of(file.path), next);
+    if (file.after) note_missing_folders(files, std::string(cdi::folder_of(file.path)), next);
   }
   next.finished = false;
   return next;
@@ -97,12 +93,12 @@ void finish(Journal& journal, const Plan& plan) {
 /// A replace that was killed leaves no more than these; that they stay is nothing to fail for.
 void remove_leftovers(FileSystem& files, const Journal& journal) {
   for (const JournalEntry& entry : journal.files) {
-    const std::string folder = folder_of(entry.change.path);
-    for (const std::string& place : {folder, folder_of(folder)}) {
+    const std::string_view folder = cdi::folder_of(entry.change.path);
+    for (const std::string_view place : {folder, cdi::folder_of(folder)}) {
       const auto names = files.list(place);
       if (!names) continue;
       for (const std::string& name : *names) {
-        if (is_leftover_name(name)) static_cast<void>(files.remove((place == "/" ? "" : place) + "/" + name));
+        if (is_leftover_name(name)) static_cast<void>(files.remove(cdi::join(place, name)));
       }
     }
   }
@@ -164,7 +160,7 @@ Result<Journal> apply(FileSystem& files,
   std::vector<Written> written;
   for (const FileChange& change : plan.files) {
     if (change.after) {
-      if (auto made = files.make_folders(folder_of(change.path)); !made) return abandon(made.error(), written);
+      if (auto made = files.make_folders(cdi::folder_of(change.path)); !made) return abandon(made.error(), written);
     }
     // A replace that fails may have taken place all the same, if only the folder's sync failed.
     written.push_back({&change, present_mode(files, change.path)});

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cdi/path.h"
 #include "installer/handlers_option.h"
 
 namespace ctkit::installer {
@@ -126,17 +127,13 @@ void add_apply_options(CLI::App& verb, Request& request, Words& words) {
       ->capture_default_str();
 }
 
-bool is_file_path(std::string_view path) {
-  return path.starts_with('/') && !path.ends_with('/');
-}
-
 std::optional<Printed> fill_desired(Request& request, const Words& words) {
   for (const auto& [flag, path] : {std::pair("--drop-in", &request.desired.drop_in),
                                    std::pair("--state-dir", &request.state_dir),
                                    std::pair("--socket", &request.socket),
                                    std::pair("--pid-file", &request.lock),
                                    std::pair("--ready-file", &request.ready_file)}) {
-    if (path->empty() || is_file_path(*path)) continue;
+    if (path->empty() || cdi::is_file_path(*path)) continue;
     return Printed{.text = std::string("ctkit: ") + flag + " wants an absolute path without a slash at its end, not '" +
                            *path + "'\n",
                    .mistake = true};

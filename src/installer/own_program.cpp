@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "cdi/path.h"
 #include "installer/daemon_kind.h"
 
 namespace ctkit::installer {
@@ -55,10 +56,6 @@ Result<std::string> ask(CommandRunner& runner, const Command& command, std::stri
   return std::move(result->output);
 }
 
-std::string folder_of(const std::string& path) {
-  return path.substr(0, path.rfind('/'));
-}
-
 /// Everything below the folder, and the folder.
 void remove_tree(FileSystem& files, const std::string& folder) {
   const auto names = files.list(folder);
@@ -103,7 +100,7 @@ Result<std::vector<engine::Mismatch>> rehearse(FileSystem& files,
   remove_rehearsal(files);
   const auto put = [&]() -> Result<std::string> {
     for (const engine::StagedFile& file : *staged) {
-      if (auto made = files.make_folders(folder_of(file.path)); !made) return made;
+      if (auto made = files.make_folders(cdi::folder_of(file.path)); !made) return made;
       if (auto done = files.replace(file.path, file.text, kPrivate); !done) return std::unexpected(done.error());
     }
     return ask_dump(runner, daemon, kStage + check.config_path());
@@ -115,8 +112,8 @@ Result<std::vector<engine::Mismatch>> rehearse(FileSystem& files,
 }
 
 void remove_rehearsal(FileSystem& files) {
-  if (!files.exists(folder_of(kStage))) return;
-  remove_tree(files, folder_of(kStage));
+  if (!files.exists(cdi::folder_of(kStage))) return;
+  remove_tree(files, std::string(cdi::folder_of(kStage)));
 }
 
 }  // namespace ctkit::installer

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "cdi/path.h"
 #include "installer/sha256.h"
 
 namespace ctkit::installer {
@@ -45,7 +46,7 @@ std::optional<RefusedChange> read_refused_change(const FileSystem& files, const 
 
 Result<void> keep_refused_change(FileSystem& files, const std::string& path, const RefusedChange& change) {
   const std::string text = change.digest + "\n" + std::to_string(change.time) + "\n" + change.reason + "\n";
-  if (auto made = files.make_folders(path.substr(0, path.rfind('/'))); !made) return std::unexpected(made.error());
+  if (auto made = files.make_folders(cdi::folder_of(path)); !made) return std::unexpected(made.error());
   return files.replace(path, text, {});
 }
 

@@ -246,7 +246,7 @@ Error with_read_only_hint(Error error, const Settings& settings) {
 }
 
 std::string refused_path(const Settings& settings) {
-  return settings.ready_file.substr(0, settings.ready_file.rfind('/')) + "/ctkit-refused";
+  return cdi::join(cdi::folder_of(settings.ready_file), "ctkit-refused");
 }
 
 /// The same change was taken back not long ago; the report says so.

@@ -2,17 +2,14 @@
 
 #include <set>
 
+#include "cdi/path.h"
+
 namespace ctkit::installer {
 
 namespace {
 
 using daemonset::WatchItem;
 using engine::Result;
-
-std::string folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : std::string(path.substr(0, slash));
-}
 
 std::string without_trailing_slashes(std::string_view path) {
   while (path.size() > 1 && path.ends_with('/'))
@@ -54,7 +51,7 @@ class NotingReader : public engine::FileReader {
       if (!items_.insert(watch_of(path)).second) return;
       const auto target = base_.link_target(path);
       if (!target) return;
-      path = target->starts_with('/') ? *target : folder_of(path) + "/" + *target;
+      path = target->starts_with('/') ? *target : cdi::join(cdi::folder_of(path), *target);
     }
   }
 
@@ -65,7 +62,7 @@ class NotingReader : public engine::FileReader {
 }  // namespace
 
 WatchItem watch_of(const std::string& path) {
-  return {.folder = folder_of(path), .prefix = path.substr(path.rfind('/') + 1)};
+  return {.folder = std::string(cdi::folder_of(path)), .prefix = std::string(cdi::base_name(path))};
 }
 
 std::vector<WatchItem> config_watch_list(const engine::Engine& engine, const engine::FileReader& files) {

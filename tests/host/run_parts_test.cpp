@@ -148,6 +148,9 @@ TEST_F(MappedFiles, WritesWhereverTheFolderIs) {
     ASSERT_TRUE(files->lock_file("/etc/lock/toolkit.pid"));
     EXPECT_TRUE(files->remove("/etc/lock/toolkit.pid"));
     EXPECT_TRUE(files->remove_folder("/etc/lock").value());
+    EXPECT_TRUE(files->lock_file("/toolkit.pid"));
+    EXPECT_EQ(files->make_folders("/").value(), "");
+    EXPECT_FALSE(files->make_folders("no/folder"));
   }
 }
 

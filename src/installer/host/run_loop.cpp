@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "cdi/inventory.h"
+#include "cdi/path.h"
 #include "daemonset/driver_ready.h"
 #include "daemonset/metrics.h"
 #include "installer/clock.h"
@@ -279,7 +280,7 @@ class Loop {
     metrics_ = daemonset::render_metrics(report_, counters_, parts_.version);
     const std::string& path = settings_.metrics_file;
     if (path.empty()) return;
-    auto made = parts_.files.make_folders(path.substr(0, path.rfind('/')));
+    auto made = parts_.files.make_folders(cdi::folder_of(path));
     const auto done = made ? parts_.files.replace(path, metrics_, {}) : Result<void>(std::unexpected(made.error()));
     if (!done) say(done.error().message + " (" + path + ")");
   }
