@@ -134,6 +134,7 @@ bool make_nodes(const Settings& settings, const PassHost& host, PassReport& repo
 /// The spec that fits the driver, written, or only tried. False: there is none to be had now, and the report says why.
 bool refresh_spec(const Settings& settings, bool writes, const PassHost& host, PassReport& report) {
   const auto module = host.here.read(kModuleVersion);
+  report.looked_at_driver = true;
   report.driver_version = cdi::parse_module_version(module ? *module : "");
   if (!settings.cdi_enabled) {
     report.driver_ready = !report.driver_version.empty();
@@ -219,7 +220,7 @@ void verify(const Request& request, const NodeAtHand& node, PassReport& report) 
     return;
   }
   const NodeState& state = *looked->state;
-  if (state.journal) report.restarts = state.journal->restarts;
+  report.restarts = state.journal ? state.journal->restarts : 0;
   report.not_ready = objection(state, request.desired.handlers);
   if (node.host->live && node.host->live->daemon) {
     LiveNode& live = *node.host->live;
@@ -409,6 +410,12 @@ PassReport run_pass(const PassOrder& order, const PassHost& host) {
   // Without a driver nothing works, however well it is set up.
   if (!has_driver && report.end != PassReport::End::failed) wait(report, waited_for);
   report.ready = report.end == PassReport::End::settled && report.not_ready.empty();
+  return report;
+}
+
+PassReport failed_pass(const Error& error) {
+  PassReport report;
+  fail(report, error);
   return report;
 }
 

@@ -24,6 +24,7 @@ PassReport full() {
       .handlers_ready = 2,
       .restarts = 7,
       .apply_microseconds = 1234567,
+      .looked_at_driver = true,
       .driver_ready = true,
       .driver_version = "580.95.05",
       .spec_current = true,

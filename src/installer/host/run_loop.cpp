@@ -18,6 +18,7 @@
 
 #include "cdi/inventory.h"
 #include "cdi/path.h"
+#include "daemonset/carried_over.h"
 #include "daemonset/driver_ready.h"
 #include "daemonset/metrics.h"
 #include "installer/clock.h"
@@ -216,19 +217,11 @@ class Loop {
     pass_.reset();
     describe_meanwhile(*report);
     lifecycle_.pass_ended(now_in_milliseconds(), *report);
-    settle(*std::move(report));
+    settle(daemonset::carried_over(report_, *std::move(report)));
   }
 
   void settle(PassReport report) {
     count(report);
-    const auto watched = std::move(report_.watch);
-    // A pass that failed early doesn't know all there is to be watched.
-    if (report.end == PassReport::End::failed) {
-      report.watch.insert(report.watch.end(), watched.begin(), watched.end());
-      std::ranges::sort(report.watch);
-      const auto same = std::ranges::unique(report.watch);
-      report.watch.erase(same.begin(), same.end());
-    }
     const FileWatch::Set set = watch_.set(report.watch);
     if (!set.failed.empty() && set.failed != watch_failed_) say("not everything can be watched: " + set.failed);
     watch_failed_ = set.failed;
