@@ -18,7 +18,7 @@ using Member = std::variant<std::string R::*, bool R::*, long R::*, int R::*, st
 constexpr std::array<std::pair<std::string_view, Member>, 18> kMembers = {{
     {"exit_code", &R::exit_code},
     {"message", &R::message},
-    {"repaired", &R::repaired},
+    {"changed", &R::changed},
     {"written", &R::written},
     {"took_back", &R::took_back},
     {"ready", &R::ready},

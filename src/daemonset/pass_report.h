@@ -20,7 +20,7 @@ struct PassReport {
   End end = End::failed;
   int exit_code = 1;                      ///< what the program would end with now
   std::string message = {};               ///< waiting: what for; failed: why
-  bool repaired = false;                  ///< files of ours or of the daemon were written, or it was restarted
+  bool changed = false;                   ///< files of ours or of the daemon were written, or it was restarted
   std::vector<std::string> written = {};  ///< beginnings of paths that the pass itself wrote
   bool took_back = false;      ///< the change didn't hold: trying it again would only restart the daemon again
   bool ready = false;          ///< the daemon itself says that it serves our handlers, and all else is as it should be
@@ -37,6 +37,9 @@ struct PassReport {
   std::int64_t daemon_pid = -1;        ///< 0: none was found; -1: nobody has looked
   std::string driver_ready_text = {};  ///< the operator's file, when it was last whole
   std::vector<WatchItem> watch = {};
+
+  /// What was changed is still so.
+  [[nodiscard]] bool repaired() const { return changed && !took_back; }
   bool operator==(const PassReport&) const = default;
 };
 

@@ -162,21 +162,24 @@ bool refresh_spec(const Settings& settings, bool writes, const PassHost& host, P
 }
 
 /// What is other than we set it up, as the plan to set it up again shows.
-std::vector<std::string> drift_of(const Outcome& outcome) {
-  std::vector<std::string> drift;
-  if (!outcome.plan) return drift;
+void add_drift(const Outcome& outcome, PassReport& report) {
   for (const engine::FileChange& file : outcome.plan->files) {
-    drift.push_back("'" + file.path + "' " +
-                    (!file.after    ? "is not needed any more"
-                     : !file.before ? "is not there"
-                                    : "is not what it has to be"));
+    report.drift.push_back("'" + file.path + "' " +
+                           (!file.after    ? "is not needed any more"
+                            : !file.before ? "is not there"
+                                           : "is not what it has to be"));
   }
-  if (outcome.node) drift.insert(drift.end(), outcome.node->reasons.begin(), outcome.node->reasons.end());
-  return drift;
+  if (!outcome.node) return;
+  report.drift.insert(report.drift.end(), outcome.node->reasons.begin(), outcome.node->reasons.end());
+}
+
+bool holds(const Outcome& outcome) {
+  using enum NodeChange::Verdict;
+  return !outcome.node || (outcome.node->verdict != rolled_back && outcome.node->verdict != rollback_failed);
 }
 
 void tell(const Outcome& outcome, PassMode mode, const PassHost& host) {
-  if (mode != PassMode::look) {
+  if (mode != PassMode::look && holds(outcome)) {
     for (const engine::FileChange& file : outcome.plan->files)
       host.say((file.after ? "wrote '" : "removed '") + file.path + "'");
   }
@@ -254,6 +257,7 @@ std::string refused_path(const Settings& settings) {
 bool was_refused(const Settings& settings,
                  const Request& request,
                  const NodeAtHand& found,
+                 PassMode mode,
                  const PassHost& host,
                  PassReport& report) {
   if (request.verb != Verb::apply) return false;
@@ -262,7 +266,8 @@ bool was_refused(const Settings& settings,
   Request planning = request;
   planning.verb = Verb::plan;
   const auto outcome = run_locked(planning, found.engine, *found.host);
-  if (!outcome || digest_of_change(found.engine->name(), *outcome) != refused->digest) return false;
+  if (!outcome || digest_of_change(found.engine->name(), *outcome, found.host->files) != refused->digest) return false;
+  if (mode != PassMode::install) add_drift(*outcome, report);
   report.took_back = true;
   fail(report,
        {.code = ErrorCode::needs_decision,
@@ -278,7 +283,7 @@ void serve_handlers(const Settings& settings,
                     PassMode mode,
                     const PassHost& host,
                     PassReport& report) {
-  if (was_refused(settings, request, found, host, report)) return;
+  if (was_refused(settings, request, found, mode, host, report)) return;
   const std::string engine = found.engine->name();
   const Moment start = host.clock.now();
   const auto outcome = run_locked(request, found.engine, *found.host);
@@ -286,17 +291,16 @@ void serve_handlers(const Settings& settings,
     fail(report, with_read_only_hint(outcome.error(), settings));
     return;
   }
-  if (mode != PassMode::install) {
-    const auto drift = drift_of(*outcome);
-    report.drift.insert(report.drift.end(), drift.begin(), drift.end());
-  }
+  if (mode != PassMode::install) add_drift(*outcome, report);
   tell(*outcome, mode, host);
   const bool wrote = mode != PassMode::look && !outcome->plan->files.empty();
-  for (const engine::FileChange& file : outcome->plan->files)
-    report.written.push_back(file.path);
+  if (wrote) {
+    for (const engine::FileChange& file : outcome->plan->files)
+      report.written.push_back(file.path);
+  }
   const bool restarted = outcome->node && outcome->node->restarted;
   if (wrote || restarted) {
-    report.repaired = true;
+    report.changed = true;
     report.apply_microseconds = std::chrono::duration_cast<std::chrono::microseconds>(host.clock.now() - start).count();
     // The folders that were made for it.
     const auto now = config_watch_list(*found.engine, found.host->files);
@@ -309,18 +313,18 @@ void serve_handlers(const Settings& settings,
     return;
   }
   report.daemon_pid = again->daemon_pid;
-  using enum NodeChange::Verdict;
-  if (outcome->node && (outcome->node->verdict == rolled_back || outcome->node->verdict == rollback_failed)) {
-    const bool back = outcome->node->verdict == rolled_back;
+  if (!holds(*outcome)) {
+    const bool back = outcome->node->verdict == NodeChange::Verdict::rolled_back;
     report.took_back = true;
     fail(report,
          {.message = (back ? "the change was taken back: " : "the change could not be taken back: ") +
                      (outcome->node->problems.empty() ? "" : outcome->node->problems.front())});
     report.exit_code = static_cast<int>(back ? ExitCode::rolled_back : ExitCode::rollback_failed);
-    const auto kept = keep_refused_change(
-        again->host->files,
-        refused_path(settings),
-        {.digest = digest_of_change(engine, *outcome), .time = host.clock.real_time(), .reason = report.message});
+    const auto kept = keep_refused_change(again->host->files,
+                                          refused_path(settings),
+                                          {.digest = digest_of_change(engine, *outcome, again->host->files),
+                                           .time = host.clock.real_time(),
+                                           .reason = report.message});
     if (!kept) host.say("warning: " + kept.error().message);
     return;
   }
@@ -345,7 +349,7 @@ bool install_files(
     host.say(message);
   report.written.push_back(settings.install_folder);
   if (!installed->changed) return true;
-  report.repaired = true;
+  report.changed = true;
   if (mode == PassMode::repair) report.drift.emplace_back("the toolkit's files were not as they were installed");
   return true;
 }

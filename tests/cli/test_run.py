@@ -295,7 +295,7 @@ class Holding(RunCase):
             running.wait_for("put right", n)
             self.wait_until("it looked again", lambda: self.metrics()["ctkit_drift"] == 0)
         (self.root / LAST_DROP_IN).unlink()
-        running.wait_for("not put right: that was done 2 times within 600 seconds already")
+        running.wait_for("not put right: that was tried 2 times within 600 seconds already")
         self.assertFalse((self.root / LAST_DROP_IN).exists())
         self.assertEqual(self.metrics()["ctkit_repairs_limited"], 1)
         self.assertEqual(running.stop(), 0)

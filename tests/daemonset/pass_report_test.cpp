@@ -15,7 +15,7 @@ PassReport full() {
       .end = PassReport::End::settled,
       .exit_code = 3,
       .message = "two\nlines\tand a tab \\n",
-      .repaired = true,
+      .changed = true,
       .took_back = true,
       .ready = true,
       .not_ready = "because",

@@ -27,6 +27,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kSpec = "/var/run/cdi/management.nvidia.com-gpu.yaml";
@@ -111,7 +112,7 @@ TEST_F(RunPass, SetsTheNodeUpWithOneRestartAndIsReadyByTheDaemonsWord) {
   EXPECT_EQ(report.handlers_wanted, 3);
   EXPECT_EQ(report.handlers_ready, 3);
   EXPECT_EQ(report.restarts, 1);
-  EXPECT_TRUE(report.driver_ready && report.spec_current && report.repaired);
+  EXPECT_TRUE(report.driver_ready && report.spec_current && report.repaired());
   EXPECT_GE(report.apply_microseconds, 1'000'000);
   EXPECT_THAT(report.drift, IsEmpty());
   EXPECT_EQ(node.starts(), 2);
@@ -136,7 +137,7 @@ TEST_F(RunPass, ASecondStartChangesNothing) {
   for (const PassMode mode : {PassMode::install, PassMode::repair, PassMode::look}) {
     const PassReport report = run(mode);
     EXPECT_TRUE(report.ready) << report.not_ready;
-    EXPECT_FALSE(report.repaired);
+    EXPECT_FALSE(report.changed);
     EXPECT_THAT(report.drift, IsEmpty());
     EXPECT_THAT(said, IsEmpty());
   }
@@ -150,13 +151,13 @@ TEST_F(RunPass, ADropInThatErasesTheHandlersIsDriftAndPutRight) {
                  "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\nconfig_path = \"/x\"\n");
   const PassReport looked = run(PassMode::look);
   EXPECT_FALSE(looked.ready);
-  EXPECT_FALSE(looked.repaired);
+  EXPECT_FALSE(looked.changed);
   EXPECT_THAT(looked.drift, Contains(HasSubstr("is not there")));
   EXPECT_EQ(node.starts(), 2);
 
   const PassReport repaired = run(PassMode::repair);
   EXPECT_TRUE(repaired.ready) << repaired.not_ready;
-  EXPECT_TRUE(repaired.repaired);
+  EXPECT_TRUE(repaired.repaired());
   EXPECT_THAT(repaired.drift, Contains(HasSubstr("is not there")));
   // The daemon had never loaded the file that erased them.
   EXPECT_EQ(node.starts(), 2);
@@ -186,6 +187,34 @@ TEST_F(RunPass, AChangeThatTheDaemonDoesNotTakeIsTakenBackAndSaysSo) {
   EXPECT_FALSE(report.ready);
   EXPECT_THAT(report.message, StartsWith("the change was taken back: "));
   EXPECT_FALSE(files.exists(test::kLastDropIn));
+  EXPECT_TRUE(report.changed);
+  EXPECT_FALSE(report.repaired());
+  EXPECT_THAT(said, Not(Contains(StartsWith("wrote "))));
+}
+
+TEST_F(RunPass, NorIsItPutRightAfterwards) {
+  ASSERT_TRUE(run().ready);
+  const std::string registry = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\nconfig_path = \"/x\"\n";
+  files.add_file("/etc/containerd/conf.d/zzz.toml", registry);
+  // It makes itself effective, and the handlers are gone.
+  static_cast<void>(node.services.restart(test::kUnit, {}));
+  ASSERT_FALSE(node.serves("nvidia"));
+  const int starts = node.starts();
+  node.job_of = [&](int start) { return start == starts ? std::optional<std::string>("failed") : std::nullopt; };
+  const PassReport back = run(PassMode::repair);
+  EXPECT_EQ(back.exit_code, 4) << back.message;
+  EXPECT_FALSE(back.repaired());
+  EXPECT_THAT(back.drift, Contains(HasSubstr("is not there")));
+  EXPECT_EQ(node.starts(), starts + 2);
+  // The same again: known, and still drift. The daemon is younger than its files by now.
+  const PassReport known = run(PassMode::repair);
+  EXPECT_EQ(known.exit_code, 3) << known.message;
+  EXPECT_FALSE(known.changed);
+  EXPECT_THAT(known.drift, Contains(HasSubstr("is not there")));
+  EXPECT_EQ(node.starts(), starts + 2);
+  // Another word of somebody's, though our file would say the same.
+  files.add_file("/etc/containerd/conf.d/zzz.toml", registry + "# mended\n");
+  EXPECT_TRUE(run(PassMode::repair).ready);
 }
 
 TEST_F(RunPass, AStartAfterThatDoesNotTryTheSameAgain) {
@@ -310,7 +339,7 @@ TEST_F(RunPass, ToolkitFilesThatWereBrokenAreDrift) {
   ASSERT_TRUE(run().ready);
   toolkit = ToolkitFiles{.changed = true, .messages = {"installed"}};
   const PassReport report = run(PassMode::repair);
-  EXPECT_TRUE(report.repaired && report.ready);
+  EXPECT_TRUE(report.repaired() && report.ready);
   EXPECT_THAT(report.drift, ElementsAre(HasSubstr("toolkit's files")));
   EXPECT_EQ(node.starts(), 2);
   installed.clear();

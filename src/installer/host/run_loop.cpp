@@ -248,9 +248,9 @@ class Loop {
 
   void tell(const PassReport& report) {
     for (const std::string& item : report.drift)
-      say(std::string("drift: ") + item + (report.repaired ? "; put right" : ""));
-    if (counters_.limited && !report.drift.empty() && !report.repaired) {
-      say("not put right: that was done " + std::to_string(settings_.repair_limit) + " times within " +
+      say(std::string("drift: ") + item + (report.repaired() ? "; put right" : ""));
+    if (counters_.limited && !report.drift.empty() && !report.changed) {
+      say("not put right: that was tried " + std::to_string(settings_.repair_limit) + " times within " +
           std::to_string(settings_.repair_window) + " seconds already");
     }
     if (report.end == PassReport::End::failed && report.message != report_.message) say("failed: " + report.message);
