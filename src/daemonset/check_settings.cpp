@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cdi/device_name.h"
+#include "daemonset/listen_address.h"
 #include "daemonset/words.h"
 
 namespace ctkit::daemonset {
@@ -26,21 +27,6 @@ void derive(ResolvedSettings& resolved, std::string_view name, std::string value
     row.value = std::move(value);
     row.source = from;
   }
-}
-
-/// Metrics are for who is on the node or reaches the pod, not for whoever reaches the machine.
-Result<void> check_listen(const std::string& listen) {
-  if (listen.empty()) return {};
-  const std::size_t colon = listen.rfind(':');
-  const std::string host = listen.substr(0, colon);
-  if (colon == std::string::npos || colon + 1 == listen.size() ||
-      listen.find_first_not_of("0123456789", colon + 1) != std::string::npos || listen.size() - colon > 6) {
-    return refuse("listen wants address:port, not '" + listen + "'", "as in 127.0.0.1:9402");
-  }
-  if (host.empty() || host == "0.0.0.0" || host == "[::]" || host == "*") {
-    return refuse("listen wants one address, not every one of this machine", "127.0.0.1, or the pod's own address");
-  }
-  return {};
 }
 
 void apply_foreground(ResolvedSettings& resolved) {
@@ -108,7 +94,10 @@ Result<void> check_settings(Dialect dialect, ResolvedSettings& resolved) {
     resolved.warnings.emplace_back("restart-mode signal is done as systemd: the signal ends containerd");
   }
   if (settings.runtime_name.empty()) return refuse("runtime-name wants a name");
-  return check_listen(settings.listen);
+  if (!settings.listen.empty()) {
+    if (const auto address = parse_listen(settings.listen); !address) return std::unexpected(address.error());
+  }
+  return {};
 }
 
 }  // namespace ctkit::daemonset
