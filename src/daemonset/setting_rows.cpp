@@ -229,7 +229,7 @@ constexpr std::array kRows = {
     SettingRow{.flags = "handler",
                .environment = "CTKIT_HANDLERS",
                .member = &S::handlers,
-               .help = "other handlers than the three usual ones, as name=binary"},
+               .help = "other handlers than the three usual ones, each name=binary[,type=runtime type]"},
     SettingRow{
         .flags = "config-source config-sources",
         .environment = "RUNTIME_CONFIG_SOURCES RUNTIME_CONFIG_SOURCE",

@@ -1,6 +1,5 @@
 #include "installer/cli.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -140,21 +139,9 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
   }
   using enum engine::OnConflict;
   request.desired.on_conflict = words.on_conflict == "keep" ? keep : words.on_conflict == "refuse" ? refuse : restore;
-  for (const std::string& text : words.handlers) {
-    engine::DesiredHandler handler;
-    if (!parse_handler(text, handler)) {
-      return Printed{.text = "ctkit: --handler wants name=/path/of/binary[,type=runtime type], not '" + text + "'\n",
-                     .mistake = true};
-    }
-    const auto same = std::ranges::find(request.desired.handlers, handler.name, &engine::DesiredHandler::name);
-    if (same != request.desired.handlers.end()) {
-      return Printed{.text = "ctkit: --handler names '" + handler.name + "' twice\n", .mistake = true};
-    }
-    request.desired.handlers.push_back(std::move(handler));
-  }
-  if (request.desired.handlers.empty()) {
-    request.desired.handlers = usual_handlers(words.toolkit_folder);
-  }
+  auto handlers = parse_handlers(words.handlers);
+  if (!handlers) return Printed{.text = "ctkit: --" + handlers.error().message + "\n", .mistake = true};
+  request.desired.handlers = handlers->empty() ? usual_handlers(words.toolkit_folder) : *std::move(handlers);
   request.toolkit_folder = words.toolkit_folder;
   request.hook_mode = words.config_mode == "hook";
   if (request.hook_name.empty() || request.hook_name.contains('/') || !request.hook_name.ends_with(".json")) {

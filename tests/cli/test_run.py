@@ -169,6 +169,14 @@ class Once(RunCase):
             self.assertIn("docker is not supported", done.stderr)
         self.assertEqual(self.snapshot(), before)
 
+    def test_handlers_that_can_not_be_are_refused_at_once(self):
+        before = self.snapshot()
+        for handlers in ("kata=/opt/kata,kata=/opt/other", "kata"):
+            done = self.once("--ignore-errors", CTKIT_HANDLERS=handlers)
+            self.assertEqual(done.returncode, 64, done.stderr)
+            self.assertIn("handler ", done.stderr)
+        self.assertEqual(self.snapshot(), before)
+
     def test_a_config_that_the_daemon_would_refuse_ends_it(self):
         self.write({ROOT: "version = 2\n[broken\n"})
         done = self.once()

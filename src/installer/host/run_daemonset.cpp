@@ -139,6 +139,7 @@ int run_daemonset(daemonset::Dialect dialect, std::span<const std::string> words
   for (const daemonset::MappedFolder& folder : folders) {
     if (settings.debug) say("the host's '" + folder.host + "' is writable at '" + folder.here + "'");
   }
+  if (const auto fits = make_pass_request(settings, folders, PassMode::install); !fits) return fail(fits.error());
   const auto files = MappedFileSystem::open(settings.host_root, folders);
   if (!files) return fail(files.error());
   const auto lock = (*files)->lock_file(settings.pid_file);

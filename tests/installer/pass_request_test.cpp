@@ -1,0 +1,86 @@
+#include "installer/pass_request.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemonset/resolve_settings.h"
+
+namespace ctkit::installer {
+namespace {
+
+using daemonset::Dialect;
+using daemonset::PassMode;
+using engine::DesiredHandler;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+engine::Result<Request> asked(const daemonset::Environment& environment, Dialect dialect = Dialect::own) {
+  const auto resolved = daemonset::resolve_settings(dialect, {}, environment);
+  if (!resolved) return std::unexpected(resolved.error());
+  return make_pass_request(resolved->settings, {}, PassMode::install);
+}
+
+std::vector<std::string> names(const engine::Result<Request>& request) {
+  if (!request) return {request.error().message};
+  std::vector<std::string> names;
+  for (const DesiredHandler& handler : request->desired.handlers)
+    names.push_back(handler.name);
+  return names;
+}
+
+TEST(PassRequest, TheFirstHandlerIsNamedAsTheSettingsSay) {
+  EXPECT_THAT(names(asked({})), ElementsAre("nvidia", "nvidia-cdi", "nvidia-legacy"));
+  EXPECT_THAT(names(asked({{"NVIDIA_RUNTIME_NAME", "gpu"}})), ElementsAre("gpu", "nvidia-cdi", "nvidia-legacy"));
+  EXPECT_THAT(names(asked({{"NVIDIA_RUNTIME_NAME", "nvidia-cdi"}})),
+              ElementsAre("nvidia", "nvidia-cdi", "nvidia-legacy"));
+}
+
+TEST(PassRequest, TheDefaultHandlerIsTheOneThatIsNamed) {
+  EXPECT_EQ(asked({})->desired.default_handler, "");
+  EXPECT_EQ(asked({{"CTKIT_SET_AS_DEFAULT", "true"}, {"NVIDIA_RUNTIME_NAME", "gpu"}})->desired.default_handler, "gpu");
+  EXPECT_EQ(asked({{"CTKIT_SET_AS_DEFAULT", "true"}, {"NVIDIA_RUNTIME_NAME", "nvidia-cdi"}})->desired.default_handler,
+            "nvidia-cdi");
+}
+
+TEST(PassRequest, OfOtherHandlersItIsTheFirst) {
+  const daemonset::Environment environment = {
+      {"CTKIT_HANDLERS", "kata=/opt/kata,wasm=/opt/wasm"}, {"RUNTIME", "containerd"}, {"NVIDIA_RUNTIME_NAME", "gpu"}};
+  for (const Dialect dialect : {Dialect::own, Dialect::nvidia}) {
+    const auto request = asked(environment, dialect);
+    EXPECT_THAT(names(request), ElementsAre("kata", "wasm"));
+    EXPECT_EQ(request->desired.default_handler, dialect == Dialect::nvidia ? "kata" : "");
+  }
+}
+
+TEST(PassRequest, HandlersHaveTheirOwnTypeElseTheOneForAll) {
+  const std::string list = "kata=/opt/kata,type=io.containerd.kata.v2,wasm=/opt/wasm,type=/opt/type";
+  EXPECT_THAT(asked({{"CTKIT_HANDLERS", list}})->desired.handlers,
+              ElementsAre(DesiredHandler{"kata", "/opt/kata", "io.containerd.kata.v2"},
+                          DesiredHandler{"wasm", "/opt/wasm", ""},
+                          DesiredHandler{"type", "/opt/type", ""}));
+  EXPECT_THAT(asked({{"CTKIT_HANDLERS", list}, {"CONTAINERD_RUNTIME_TYPE", "x.y"}})->desired.handlers,
+              ElementsAre(DesiredHandler{"kata", "/opt/kata", "io.containerd.kata.v2"},
+                          DesiredHandler{"wasm", "/opt/wasm", "x.y"},
+                          DesiredHandler{"type", "/opt/type", "x.y"}));
+}
+
+TEST(PassRequest, HandlersThatCanNotBeAreAMistake) {
+  for (const auto& [list, message] : {std::pair("kata", "not 'kata'"),
+                                      std::pair("kata=opt/kata", "not 'kata=opt/kata'"),
+                                      std::pair("kata=/opt/kata/", "not 'kata=/opt/kata/'"),
+                                      std::pair("type=x", "not 'type=x'"),
+                                      std::pair("kata=/a,type=b,type=c", "not 'kata=/a,type=b,type=c'"),
+                                      std::pair("kata=/a,kata=/b", "'kata' twice")}) {
+    const auto request = asked({{"CTKIT_HANDLERS", list}});
+    ASSERT_FALSE(request) << list;
+    EXPECT_EQ(request.error().code, engine::ErrorCode::usage);
+    EXPECT_THAT(request.error().message, HasSubstr(message));
+  }
+}
+
+}  // namespace
+}  // namespace ctkit::installer
