@@ -71,11 +71,6 @@ Result<void> check_settings(Dialect dialect, ResolvedSettings& resolved) {
   constexpr long kMostIndex = 99;
   if (settings.nri_index > kMostIndex) return refuse("nri-plugin-index wants a number up to 99");
   if (settings.nri_plugin && settings.no_daemon) settings.nri_plugin = false;  // as NVIDIA's installer
-  if (settings.crio_config_mode == "hook" && settings.runtime == "crio") {
-    return refuse("config-mode hook is not supported: handlers do what the hook did (from " +
-                      resolved.find("config-mode")->source + ")",
-                  "with the GPU Operator, set cdi.enabled=true");
-  }
   if (settings.cdi_enabled && settings.cdi_folder.empty()) {
     resolved.warnings.emplace_back("cdi-output-dir is empty: no CDI spec is written");
     settings.cdi_enabled = false;

@@ -144,7 +144,7 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
   request.desired.handlers = handlers->empty() ? usual_handlers(words.toolkit_folder) : *std::move(handlers);
   request.toolkit_folder = words.toolkit_folder;
   request.hook_mode = words.config_mode == "hook";
-  if (request.hook_name.empty() || request.hook_name.contains('/') || !request.hook_name.ends_with(".json")) {
+  if (!is_hook_name(request.hook_name)) {
     return Printed{.text = "ctkit: --hook-filename wants a name that ends in .json, as CRI-O does, not '" +
                            request.hook_name + "'\n",
                    .mistake = true};

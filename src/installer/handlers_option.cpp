@@ -1,7 +1,6 @@
 #include "installer/handlers_option.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "cdi/path.h"
@@ -56,6 +55,10 @@ Result<std::vector<DesiredHandler>> parse_handlers(std::span<const std::string> 
     handlers.push_back(std::move(handler));
   }
   return handlers;
+}
+
+bool is_hook_name(std::string_view name) {
+  return name.ends_with(".json") && !name.contains('/');
 }
 
 std::vector<std::string> join_types(std::span<const std::string> words) {

@@ -14,9 +14,13 @@ namespace {
 using daemonset::PassMode;
 using daemonset::Settings;
 using engine::DesiredHandler;
+using engine::Error;
+using engine::ErrorCode;
 using engine::Result;
 
 constexpr std::string_view kUsualType = "io.containerd.runc.v2";
+/// Where the operator mounts the host's folder of OCI hooks, whichever that is.
+const std::string kHooks = "/usr/share/containers/oci/hooks.d";
 
 Result<std::vector<DesiredHandler>> make_handlers(const Settings& settings) {
   auto given = parse_handlers(join_types(settings.handlers));
@@ -45,6 +49,11 @@ Result<Request> make_pass_request(const Settings& settings,
   const auto on_host = [&](const std::string& path) {
     return path.empty() ? path : daemonset::host_path(folders, settings.host_root, path);
   };
+  if (!is_hook_name(settings.hook_file_name)) {
+    return std::unexpected(Error{.code = ErrorCode::usage,
+                                 .message = "hook-filename wants a name that ends in .json, as CRI-O does, not '" +
+                                            settings.hook_file_name + "'"});
+  }
   auto handlers = make_handlers(settings);
   if (!handlers) return std::unexpected(handlers.error());
   using enum engine::OnConflict;
@@ -65,6 +74,10 @@ Result<Request> make_pass_request(const Settings& settings,
     request.desired.default_handler =
         settings.handlers.empty() ? settings.runtime_name : request.desired.handlers.front().name;
   }
+  request.hook_mode = settings.crio_config_mode == "hook";
+  request.hook_name = settings.hook_file_name;
+  request.hooks_folder = on_host(settings.hooks_folder.empty() ? kHooks : settings.hooks_folder);
+  if (settings.hooks_folder.empty() && request.hooks_folder == kHooks) request.hooks_folder.clear();
   request.toolkit_folder = settings.install_folder + "/toolkit";
   request.restart = settings.restart_mode == "none"     ? RestartMode::none
                     : settings.restart_mode == "always" ? RestartMode::always

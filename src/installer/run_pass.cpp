@@ -9,6 +9,7 @@
 #include "cdi/path.h"
 #include "daemonset/driver_ready.h"
 #include "daemonset/words.h"
+#include "installer/before_change.h"
 #include "installer/cdi_commands.h"
 #include "installer/exit_code.h"
 #include "installer/loaded_now.h"
@@ -213,6 +214,17 @@ std::string objection(const NodeState& state, const std::vector<engine::DesiredH
   return "";
 }
 
+/// Why the hook that stands for handlers isn't there, or can't do its work; empty: it is and can.
+std::string hook_objection(const Request& request, const NodeAtHand& node) {
+  Request planning = request;
+  planning.verb = Verb::plan;
+  const auto outcome = run_locked(planning, node.engine, *node.host);
+  if (!outcome) return outcome.error().message;
+  if (!outcome->plan->files.empty()) return "'" + outcome->plan->files.front().path + "' is not as it has to be";
+  const auto there = check_binaries(request, *node.host);
+  return there ? "" : there.error().message;
+}
+
 /// The daemon's own word.
 void verify(const Request& request, const NodeAtHand& node, PassReport& report) {
   Request looking = request;
@@ -225,6 +237,7 @@ void verify(const Request& request, const NodeAtHand& node, PassReport& report) 
   const NodeState& state = *looked->state;
   report.restarts = state.journal ? state.journal->restarts : 0;
   report.not_ready = objection(state, request.desired.handlers);
+  if (report.not_ready.empty() && node.host->without_handlers) report.not_ready = hook_objection(request, node);
   if (node.host->live && node.host->live->daemon) {
     LiveNode& live = *node.host->live;
     const auto loaded = loaded_now(live);
@@ -313,6 +326,9 @@ void serve_handlers(const Settings& settings,
     return;
   }
   report.daemon_pid = again->daemon_pid;
+  // A hook is no file of the daemon's config.
+  for (const engine::FileChange& file : outcome->plan->desired)
+    report.watch.push_back(watch_of(file.path));
   if (!holds(*outcome)) {
     const bool back = outcome->node->verdict == NodeChange::Verdict::rolled_back;
     report.took_back = true;
@@ -381,7 +397,6 @@ PassReport run_pass(const PassOrder& order, const PassHost& host) {
     fail(report, request.error());
     return report;
   }
-  report.handlers_wanted = settings->nri_plugin ? 0 : static_cast<long>(request->desired.handlers.size());
   if (settings->cdi_enabled) {
     watch_driver(places_of(*settings), report);
     report.watch.push_back(watch_here(make_spec_request(*settings).output));
@@ -395,6 +410,8 @@ PassReport run_pass(const PassOrder& order, const PassHost& host) {
     return report;
   }
   report.daemon_pid = node->daemon_pid;
+  if (node->host->without_handlers) request->desired.handlers.clear();
+  report.handlers_wanted = settings->nri_plugin ? 0 : static_cast<long>(request->desired.handlers.size());
   compare_config(*request, *node, order.mode, host);
   const auto watch = config_watch_list(*node->engine, node->host->files);
   report.watch.insert(report.watch.end(), watch.begin(), watch.end());

@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
         Name{"runtime-config-override", "CONTAINERD_RUNTIME_CONFIG_OVERRIDE", "{}", "{}"},
         Name{"hooks-dir", "CRIO_HOOKS_DIR", "/hooks", "/hooks"},
         Name{"hook-filename", "CRIO_HOOK_FILENAME", "h.json", "h.json"},
-        Name{"config-mode", "CRIO_CONFIG_MODE", "config", "config"},
+        Name{"config-mode", "CRIO_CONFIG_MODE", "hook", "hook"},
         Name{"IS_HOST_DRIVER", "IS_HOST_DRIVER", "false", "false"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -361,7 +361,6 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"device nodes", {}, {{"RUNTIME", "crio"}, {"CREATE_DEVICE_NODES", "all"}}, "none of control, none"},
         Mistake{"an NRI index", {}, {{"RUNTIME", "crio"}, {"NRI_PLUGIN_INDEX", "100"}}, "up to 99"},
         Mistake{"a number", {}, {{"RUNTIME", "crio"}, {"NRI_PLUGIN_INDEX", "-1"}}, "no number"},
-        Mistake{"CRI-O's hook mode", {}, {{"RUNTIME", "crio"}, {"CRIO_CONFIG_MODE", "hook"}}, "config-mode hook"},
         Mistake{"CRI-O's mode", {}, {{"RUNTIME", "crio"}, {"CRIO_CONFIG_MODE", "hooks"}}, "none of config, hook"},
         Mistake{"every address", {"--listen=0.0.0.0:1"}, {{"RUNTIME", "crio"}}, "one address"},
         Mistake{

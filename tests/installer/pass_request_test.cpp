@@ -68,6 +68,36 @@ TEST(PassRequest, HandlersHaveTheirOwnTypeElseTheOneForAll) {
                           DesiredHandler{"type", "/opt/type", "x.y"}));
 }
 
+TEST(PassRequest, TheHookGoesWhereTheOperatorHasMountedItsFolder) {
+  const std::string usual = "/usr/share/containers/oci/hooks.d";
+  const daemonset::MappedFolder openshift{.host = "/run/containers/oci/hooks.d", .here = usual};
+  const daemonset::MappedFolder other{.host = "/etc/hooks", .here = "/hooks"};
+  const auto folder = [&](const daemonset::Environment& environment,
+                          const std::vector<daemonset::MappedFolder>& folders) {
+    const auto resolved = daemonset::resolve_settings(Dialect::own, {}, environment);
+    return make_pass_request(resolved->settings, folders, PassMode::install)->hooks_folder;
+  };
+  EXPECT_EQ(folder({}, {}), "");
+  EXPECT_EQ(folder({}, {openshift, other}), "/run/containers/oci/hooks.d");
+  EXPECT_EQ(folder({}, {{.host = usual, .here = usual}}), "");
+  EXPECT_EQ(folder({{"CRIO_HOOKS_DIR", "/hooks/"}}, {openshift, other}), "/etc/hooks");
+  EXPECT_EQ(folder({{"CRIO_HOOKS_DIR", usual}}, {openshift}), "/run/containers/oci/hooks.d");
+  EXPECT_EQ(folder({{"CRIO_HOOKS_DIR", usual}}, {}), usual);
+}
+
+TEST(PassRequest, AHookInsteadOfHandlersIsAskedForAsInApply) {
+  EXPECT_FALSE(asked({})->hook_mode);
+  const auto request = asked({{"CRIO_CONFIG_MODE", "hook"}, {"CRIO_HOOK_FILENAME", "x.json"}, {"ROOT", "/opt/nvidia"}});
+  EXPECT_TRUE(request->hook_mode);
+  EXPECT_EQ(request->hook_name, "x.json");
+  EXPECT_EQ(request->toolkit_folder, "/opt/nvidia/toolkit");
+  for (const std::string name : {"hook", "a/b.json", "../x.json"}) {
+    const auto refused = asked({{"CRIO_HOOK_FILENAME", name}});
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().code, engine::ErrorCode::usage);
+  }
+}
+
 TEST(PassRequest, HandlersThatCanNotBeAreAMistake) {
   for (const auto& [list, message] : {std::pair("kata", "not 'kata'"),
                                       std::pair("kata=opt/kata", "not 'kata=opt/kata'"),

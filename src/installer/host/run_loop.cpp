@@ -257,7 +257,7 @@ class Loop {
     if (report.end == PassReport::End::waiting && report.message != report_.message) {
       say("waiting for " + report.message);
     }
-    if (report.ready && !report_.ready) say("ready: the daemon serves all handlers");
+    if (report.ready && !report_.ready) say("ready: all is verified");
     if (report.end == PassReport::End::settled && !report.ready && report.not_ready != report_.not_ready) {
       say("not ready: " + report.not_ready);
     }
