@@ -170,6 +170,14 @@ class Once(RunCase):
             self.assertIn("docker is not supported", done.stderr)
         self.assertEqual(self.snapshot(), before)
 
+    def test_handlers_that_can_not_be_are_refused_at_once(self):
+        before = self.snapshot()
+        for handlers in ("kata=/opt/kata,kata=/opt/other", "kata"):
+            done = self.once("--ignore-errors", CTKIT_HANDLERS=handlers)
+            self.assertEqual(done.returncode, 64, done.stderr)
+            self.assertIn("handler ", done.stderr)
+        self.assertEqual(self.snapshot(), before)
+
     def test_a_config_that_the_daemon_would_refuse_ends_it(self):
         self.write({ROOT: "version = 2\n[broken\n"})
         done = self.once()
@@ -296,7 +304,7 @@ class Holding(RunCase):
             running.wait_for("put right", n)
             self.wait_until("it looked again", lambda: self.metrics()["ctkit_drift"] == 0)
         (self.root / LAST_DROP_IN).unlink()
-        running.wait_for("not put right: that was done 2 times within 600 seconds already")
+        running.wait_for("not put right: that was tried 2 times within 600 seconds already")
         self.assertFalse((self.root / LAST_DROP_IN).exists())
         self.assertEqual(self.metrics()["ctkit_repairs_limited"], 1)
         self.assertEqual(running.stop(), 0)
