@@ -44,6 +44,10 @@ std::string_view extension_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view{} : name.substr(dot);
 }
 
+bool is_file_path(std::string_view path) {
+  return path.starts_with('/') && !path.ends_with('/');
+}
+
 bool is_below(std::string_view path, std::string_view folder) {
   if (folder == "/") return path.starts_with('/');
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cdi/device_name.h"
+#include "daemonset/listen_address.h"
 #include "daemonset/words.h"
 
 namespace ctkit::daemonset {
@@ -27,48 +27,6 @@ void derive(ResolvedSettings& resolved, std::string_view name, std::string value
     row.value = std::move(value);
     row.source = from;
   }
-}
-
-Result<void> check_paths(const Settings& settings) {
-  const std::vector<std::pair<std::string_view, const std::string*>> paths = {
-      {"toolkit-install-dir", &settings.install_folder},
-      {"host-root", &settings.host_root},
-      {"config", &settings.config},
-      {"drop-in-config", &settings.drop_in},
-      {"drop-in-config-host-path", &settings.drop_in_host_path},
-      {"socket", &settings.socket},
-      {"pid-file", &settings.pid_file},
-      {"ready-file", &settings.ready_file},
-      {"metrics-file", &settings.metrics_file},
-      {"driver-root", &settings.driver_root},
-      {"driver-root-ctr-path", &settings.driver_root_ctr_path},
-      {"dev-root", &settings.dev_root},
-      {"dev-root-ctr-path", &settings.dev_root_ctr_path},
-      {"cdi-output-dir", &settings.cdi_folder},
-      {"toolkit-source-root", &settings.source_root},
-      {"state-dir", &settings.state_folder},
-  };
-  for (const auto& [name, path] : paths) {
-    if (!path->empty() && !path->starts_with('/')) {
-      return refuse(std::string(name) + " wants an absolute path, not '" + *path + "'");
-    }
-  }
-  return {};
-}
-
-/// Metrics are for who is on the node or reaches the pod, not for whoever reaches the machine.
-Result<void> check_listen(const std::string& listen) {
-  if (listen.empty()) return {};
-  const std::size_t colon = listen.rfind(':');
-  const std::string host = listen.substr(0, colon);
-  if (colon == std::string::npos || colon + 1 == listen.size() ||
-      listen.find_first_not_of("0123456789", colon + 1) != std::string::npos || listen.size() - colon > 6) {
-    return refuse("listen wants address:port, not '" + listen + "'", "as in 127.0.0.1:9402");
-  }
-  if (host.empty() || host == "0.0.0.0" || host == "[::]" || host == "*") {
-    return refuse("listen wants one address, not every one of this machine", "127.0.0.1, or the pod's own address");
-  }
-  return {};
 }
 
 void apply_foreground(ResolvedSettings& resolved) {
@@ -100,14 +58,9 @@ Result<void> check_settings(Dialect dialect, ResolvedSettings& resolved) {
                       : "on a node with Docker, `nvidia-ctk runtime configure --runtime=docker` does it");
   }
   if (settings.foreground) apply_foreground(resolved);
-  if (settings.install_folder.empty() || settings.install_folder == "/") {
+  if (settings.install_folder == "/") {
     return refuse("toolkit-install-dir wants a folder");
   }
-  while (settings.install_folder.ends_with('/'))
-    settings.install_folder.pop_back();
-  while (settings.host_root.size() > 1 && settings.host_root.ends_with('/'))
-    settings.host_root.pop_back();
-  if (auto fits = check_paths(settings); !fits) return fits;
   if (!settings.pid_file.ends_with("/toolkit.pid")) {
     return refuse("pid-file wants a file named toolkit.pid, not '" + settings.pid_file + "'",
                   "NVIDIA's installer locks a file of that name, and takes no other");
@@ -118,11 +71,6 @@ Result<void> check_settings(Dialect dialect, ResolvedSettings& resolved) {
   constexpr long kMostIndex = 99;
   if (settings.nri_index > kMostIndex) return refuse("nri-plugin-index wants a number up to 99");
   if (settings.nri_plugin && settings.no_daemon) settings.nri_plugin = false;  // as NVIDIA's installer
-  if (settings.crio_config_mode == "hook" && settings.runtime == "crio") {
-    return refuse("config-mode hook is not supported: handlers do what the hook did (from " +
-                      resolved.find("config-mode")->source + ")",
-                  "with the GPU Operator, set cdi.enabled=true");
-  }
   if (settings.cdi_enabled && settings.cdi_folder.empty()) {
     resolved.warnings.emplace_back("cdi-output-dir is empty: no CDI spec is written");
     settings.cdi_enabled = false;
@@ -141,7 +89,10 @@ Result<void> check_settings(Dialect dialect, ResolvedSettings& resolved) {
     resolved.warnings.emplace_back("restart-mode signal is done as systemd: the signal ends containerd");
   }
   if (settings.runtime_name.empty()) return refuse("runtime-name wants a name");
-  return check_listen(settings.listen);
+  if (!settings.listen.empty()) {
+    if (const auto address = parse_listen(settings.listen); !address) return std::unexpected(address.error());
+  }
+  return {};
 }
 
 }  // namespace ctkit::daemonset

@@ -12,7 +12,6 @@ constexpr Time kLostDriverPause = 10 * kSecond;  // and for one that has gone ag
 constexpr Time kFirstRetry = 10 * kSecond;
 constexpr Time kLastRetry = 300 * kSecond;
 constexpr Time kMostDebounces = 6;
-constexpr Time kRefusalCounts = 3600 * kSecond;
 constexpr Time kFirstDebounce = 50;  // while we wait for the driver
 
 }  // namespace
@@ -40,13 +39,9 @@ void Lifecycle::pass_started() {
 
 void Lifecycle::pass_ended(Time now, const PassReport& report) {
   running_ = false;
-  if (report.repaired && settled_) {
-    recent_repairs_.push_back(now);
-    ++repairs_;
-  }
-  if (report.took_back && (report.repaired || !took_back_)) took_back_at_ = now;
-  const bool well = report.end == PassReport::End::settled && report.drift.empty();
-  took_back_ = report.took_back || (took_back_ && !well);
+  // One that didn't hold has disturbed the node all the same.
+  if (report.changed && settled_) recent_repairs_.push_back(now);
+  if (report.repaired() && settled_) ++repairs_;
   // The change and its taking back were what happened meanwhile.
   if (report.took_back) first_change_ = last_change_ = std::nullopt;
   switch (report.end) {
@@ -72,7 +67,7 @@ void Lifecycle::pass_ended(Time now, const PassReport& report) {
         exit_code_ = 0;
       }
       retry_ = std::clamp(2 * retry_, kFirstRetry, kLastRetry);
-      due_ = now + (took_back_ ? kLastRetry : retry_);
+      due_ = now + (report.took_back ? kLastRetry : retry_);
       return;
   }
 }
@@ -84,9 +79,8 @@ bool Lifecycle::limited(Time now) const {
 }
 
 PassMode Lifecycle::mode(Time now) const {
-  const bool may_try = !took_back_ || last_change_ || now - took_back_at_ >= kRefusalCounts;
-  if (!settled_) return may_try ? PassMode::install : PassMode::look;
-  return repairs_allowed_ && !limited(now) && may_try ? PassMode::repair : PassMode::look;
+  if (!settled_) return PassMode::install;
+  return repairs_allowed_ && !limited(now) ? PassMode::repair : PassMode::look;
 }
 
 Step Lifecycle::wait_or_pass(Time now) const {

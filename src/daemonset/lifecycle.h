@@ -36,12 +36,12 @@ struct Step {
 ///    `driver_timeout`. One that fails ends the program, with its exit code, so that the pod's restarts show it.
 /// 2. After a pass that settled: hold (`no_daemon`: end). A change starts a pass after `debounce` of quiet, at most
 ///    `kMostDebounces` times that after the first change. So do the end of the daemon's process and the resync time.
-/// 3. That pass may repair, if `on_drift` says so and fewer than `repair_limit` passes repaired within `repair_window`;
-///    else it looks. It repairs as soon as the window allows it again.
+/// 3. That pass may repair, if `on_drift` says so and fewer than `repair_limit` passes changed something within
+///    `repair_window`; else it looks. It repairs as soon as the window allows it again.
 /// 4. What changed while a pass ran is looked at after it: it was mostly the pass itself, and the next finds nothing.
 /// 5. A later pass that fails is repeated, at first after `kFirstRetry`, then after twice the time, up to `kLastRetry`.
-/// 6. A change that didn't hold is not tried again before something changes, or an hour has passed: each try would
-///    restart the daemon.
+/// 6. After a change that didn't hold what happened meanwhile was that change; the next look is `kLastRetry` later. It
+///    knows the change again and leaves it.
 class Lifecycle {
  public:
   Lifecycle(const Settings& settings, Time now);
@@ -78,14 +78,12 @@ class Lifecycle {
   bool stopped_ = false;
   bool running_ = false;
   bool settled_ = false;
-  bool took_back_ = false;  ///< rule 6
-  Time took_back_at_ = 0;
   std::optional<int> exit_code_ = {};
   std::optional<Time> due_ = Time{};       ///< when the next pass starts, change or not
   std::optional<Time> first_change_ = {};  ///< since the last pass
   std::optional<Time> last_change_ = {};
-  std::vector<Time> recent_repairs_ = {};
-  long repairs_ = 0;
+  std::vector<Time> recent_repairs_ = {};  ///< and attempts
+  long repairs_ = 0;                       ///< those that held
   Time retry_ = 0;
 };
 

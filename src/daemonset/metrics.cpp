@@ -1,5 +1,7 @@
 #include "daemonset/metrics.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace ctkit::daemonset {
@@ -38,7 +40,7 @@ std::string render_metrics(const PassReport& report, const Counters& counters, s
       "gauge",
       "1 while everything is verified, as the readiness file says.",
       report.ready ? 1 : 0);
-  add(text, "ctkit_handlers_wanted", "gauge", "Runtime handlers that we set up.", report.handlers_wanted);
+  add(text, "ctkit_handlers_wanted", "gauge", "Runtime handlers that we set up.", std::max(0L, report.handlers_wanted));
   add(text,
       "ctkit_handlers_ready",
       "gauge",
@@ -48,7 +50,7 @@ std::string render_metrics(const PassReport& report, const Counters& counters, s
       "ctkit_restarts_total",
       "counter",
       "Restarts of the daemon that ctkit asked for since it is on this node.",
-      report.restarts);
+      std::max(0L, report.restarts));
   add(text,
       "ctkit_drift",
       "gauge",

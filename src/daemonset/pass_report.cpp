@@ -15,10 +15,10 @@ namespace {
 using R = PassReport;
 using Member = std::variant<std::string R::*, bool R::*, long R::*, int R::*, std::vector<std::string> R::*>;
 
-constexpr std::array<std::pair<std::string_view, Member>, 17> kMembers = {{
+constexpr std::array<std::pair<std::string_view, Member>, 18> kMembers = {{
     {"exit_code", &R::exit_code},
     {"message", &R::message},
-    {"repaired", &R::repaired},
+    {"changed", &R::changed},
     {"written", &R::written},
     {"took_back", &R::took_back},
     {"ready", &R::ready},
@@ -28,6 +28,7 @@ constexpr std::array<std::pair<std::string_view, Member>, 17> kMembers = {{
     {"handlers_ready", &R::handlers_ready},
     {"restarts", &R::restarts},
     {"apply_microseconds", &R::apply_microseconds},
+    {"looked_at_driver", &R::looked_at_driver},
     {"driver_ready", &R::driver_ready},
     {"driver_version", &R::driver_version},
     {"spec_current", &R::spec_current},
@@ -137,7 +138,9 @@ PassReport parse_pass_report(std::string_view text) {
     if (known != kMembers.end()) put(known->second, value, report);
   }
   if (whole) return report;
-  return {.end = PassReport::End::failed, .exit_code = 1, .message = "the pass ended without a report"};
+  report = {.message = "the pass ended without a report"};
+  report.not_ready = report.message;
+  return report;
 }
 
 }  // namespace ctkit::daemonset

@@ -20,22 +20,26 @@ struct PassReport {
   End end = End::failed;
   int exit_code = 1;                      ///< what the program would end with now
   std::string message = {};               ///< waiting: what for; failed: why
-  bool repaired = false;                  ///< files of ours or of the daemon were written, or it was restarted
+  bool changed = false;                   ///< files of ours or of the daemon were written, or it was restarted
   std::vector<std::string> written = {};  ///< beginnings of paths that the pass itself wrote
   bool took_back = false;      ///< the change didn't hold: trying it again would only restart the daemon again
   bool ready = false;          ///< the daemon itself says that it serves our handlers, and all else is as it should be
   std::string not_ready = {};  ///< why not
   std::vector<std::string> drift = {};  ///< what was, and in `look` still is, other than we set it up
-  long handlers_wanted = 0;
+  long handlers_wanted = -1;            ///< -1: the pass ended before it knew
   long handlers_ready = 0;
-  long restarts = 0;                     ///< of the daemon, that we caused since we are on this node
+  long restarts = -1;                    ///< of the daemon, that we caused since we are on this node; -1: as above
   std::int64_t apply_microseconds = -1;  ///< what the writing, restarting and verifying took; -1: there was none
+  bool looked_at_driver = false;         ///< what follows was seen, up to the spec
   bool driver_ready = false;
   std::string driver_version = {};     ///< of the loaded module
   bool spec_current = false;           ///< the CDI spec is that of the driver
-  std::int64_t daemon_pid = 0;         ///< 0: none was found
+  std::int64_t daemon_pid = -1;        ///< 0: none was found; -1: nobody has looked
   std::string driver_ready_text = {};  ///< the operator's file, when it was last whole
   std::vector<WatchItem> watch = {};
+
+  /// What was changed is still so.
+  [[nodiscard]] bool repaired() const { return changed && !took_back; }
   bool operator==(const PassReport&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "cdi/path.h"
 #include "daemonset/check_settings.h"
 #include "daemonset/setting_rows.h"
 #include "daemonset/words.h"
@@ -16,7 +17,8 @@ namespace ctkit::daemonset {
 //    something (Empty::value).
 // 3. The last of several same flags counts; of a list they add up.
 // 4. A boolean flag without `=` is true, and takes no further word.
-// 5. Values are trimmed: "true " is what a chart's author meant by true.
+// 5. A path is absolute, and where a file is wanted it has no slash at its end; a folder loses those it has.
+// 6. Values are trimmed: "true " is what a chart's author meant by true.
 
 namespace {
 
@@ -68,6 +70,19 @@ Result<void> set_text(const SettingRow& row, std::string_view value, std::string
     for (const std::string_view choice : choices)
       list += (list.empty() ? "" : ", ") + std::string(choice);
     return std::unexpected(mistake("'" + std::string(value) + "' is none of " + list));
+  }
+  if (row.wanted && value.empty()) return std::unexpected(mistake(std::string(name_of(row)) + " wants a path"));
+  if (row.path == Path::none || value.empty()) {
+    member = value;
+    return {};
+  }
+  while (row.path == Path::folder && value.size() > 1 && value.ends_with('/'))
+    value.remove_suffix(1);
+  const bool fits = row.path == Path::folder ? value.starts_with('/') : cdi::is_file_path(value);
+  if (!fits) {
+    return std::unexpected(mistake(std::string(name_of(row)) + " wants an absolute path" +
+                                   (row.path == Path::file ? " without a slash at its end" : "") + ", not '" +
+                                   std::string(value) + "'"));
   }
   member = value;
   return {};

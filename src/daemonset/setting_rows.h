@@ -22,6 +22,13 @@ enum class Empty {
   value,  ///< "", false
 };
 
+/// What a text has to be.
+enum class Path {
+  none,    ///< no path
+  file,    ///< absolute, without a slash at its end
+  folder,  ///< absolute; slashes at its end are left out
+};
+
 /// One setting: all its names, its defaults, what it takes. Names are separated by blanks; of several that are set the
 /// first counts, and a flag beats them all.
 struct SettingRow {
@@ -30,6 +37,8 @@ struct SettingRow {
   std::string_view nvidia_default = {};
   std::string_view own_default = {};
   Member member = static_cast<std::string Settings::*>(nullptr);
+  Path path = Path::none;
+  bool wanted = false;                 ///< an empty text is a mistake
   std::string_view choices = {};       ///< the only values it takes; none: any
   std::string_view own_flags = {};     ///< only of `ctkit run`
   std::string_view nvidia_flags = {};  ///< only under NVIDIA's names

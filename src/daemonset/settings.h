@@ -58,7 +58,7 @@ struct Settings {
   bool use_legacy_config = false;
   std::vector<std::string> annotation_prefixes_in_runtime = {};
   std::string config_override = {};
-  std::string hooks_folder = {};
+  std::string hooks_folder = {};  ///< of CRI-O; "": a usual one
   std::string hook_file_name = {};
   std::string crio_config_mode = {};  ///< config, hook
 

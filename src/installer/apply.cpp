@@ -93,12 +93,12 @@ void finish(Journal& journal, const Plan& plan) {
 /// A replace that was killed leaves no more than these; that they stay is nothing to fail for.
 void remove_leftovers(FileSystem& files, const Journal& journal) {
   for (const JournalEntry& entry : journal.files) {
-    const std::string folder(cdi::folder_of(entry.change.path));
-    for (const std::string& place : {folder, std::string(cdi::folder_of(folder))}) {
+    const std::string_view folder = cdi::folder_of(entry.change.path);
+    for (const std::string_view place : {folder, cdi::folder_of(folder)}) {
       const auto names = files.list(place);
       if (!names) continue;
       for (const std::string& name : *names) {
-        if (is_leftover_name(name)) static_cast<void>(files.remove((place == "/" ? "" : place) + "/" + name));
+        if (is_leftover_name(name)) static_cast<void>(files.remove(cdi::join(place, name)));
       }
     }
   }
@@ -160,8 +160,7 @@ Result<Journal> apply(FileSystem& files,
   std::vector<Written> written;
   for (const FileChange& change : plan.files) {
     if (change.after) {
-      if (auto made = files.make_folders(std::string(cdi::folder_of(change.path))); !made)
-        return abandon(made.error(), written);
+      if (auto made = files.make_folders(cdi::folder_of(change.path)); !made) return abandon(made.error(), written);
     }
     // A replace that fails may have taken place all the same, if only the folder's sync failed.
     written.push_back({&change, present_mode(files, change.path)});

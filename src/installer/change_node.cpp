@@ -70,7 +70,9 @@ void undo(const Request& request, Host& host, const Written& written, bool resta
   node.say("taking the change back");
   const auto journal = read_journal(host.files, state_folder(request));
   if (journal && *journal && (*journal)->last) {
-    const auto done = roll_back(host.files, state_folder(request), **journal);
+    Journal last = **journal;
+    if (restart) last.restarts += 2;  // the one that is taken back, and the one for that
+    const auto done = roll_back(host.files, state_folder(request), std::move(last));
     if (!done) {
       change.rollback_problems.push_back(done.error().message + " (" + done.error().where + ")");
     } else {

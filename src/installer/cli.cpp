@@ -1,12 +1,12 @@
 #include "installer/cli.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
+#include "cdi/path.h"
 #include "installer/handlers_option.h"
 #include "installer/node_options.h"
 
@@ -104,41 +104,25 @@ void add_apply_options(CLI::App& verb, Request& request, Words& words) {
       ->capture_default_str();
 }
 
-bool is_file_path(std::string_view path) {
-  return path.starts_with('/') && !path.ends_with('/');
-}
-
 std::optional<Printed> fill_desired(Request& request, const Words& words) {
   for (const auto& [flag, path] : {std::pair("--drop-in", &request.desired.drop_in),
                                    std::pair("--state-dir", &request.state_dir),
                                    std::pair("--socket", &request.socket),
                                    std::pair("--pid-file", &request.lock),
                                    std::pair("--ready-file", &request.ready_file)}) {
-    if (path->empty() || is_file_path(*path)) continue;
+    if (path->empty() || cdi::is_file_path(*path)) continue;
     return Printed{.text = std::string("ctkit: ") + flag + " wants an absolute path without a slash at its end, not '" +
                            *path + "'\n",
                    .mistake = true};
   }
   using enum engine::OnConflict;
   request.desired.on_conflict = words.on_conflict == "keep" ? keep : words.on_conflict == "refuse" ? refuse : restore;
-  for (const std::string& text : words.handlers) {
-    engine::DesiredHandler handler;
-    if (!parse_handler(text, handler)) {
-      return Printed{.text = "ctkit: --handler wants name=/path/of/binary[,type=runtime type], not '" + text + "'\n",
-                     .mistake = true};
-    }
-    const auto same = std::ranges::find(request.desired.handlers, handler.name, &engine::DesiredHandler::name);
-    if (same != request.desired.handlers.end()) {
-      return Printed{.text = "ctkit: --handler names '" + handler.name + "' twice\n", .mistake = true};
-    }
-    request.desired.handlers.push_back(std::move(handler));
-  }
-  if (request.desired.handlers.empty()) {
-    request.desired.handlers = usual_handlers(words.toolkit_folder);
-  }
+  auto handlers = parse_handlers(words.handlers);
+  if (!handlers) return Printed{.text = "ctkit: --" + handlers.error().message + "\n", .mistake = true};
+  request.desired.handlers = handlers->empty() ? usual_handlers(words.toolkit_folder) : *std::move(handlers);
   request.toolkit_folder = words.toolkit_folder;
   request.hook_mode = words.config_mode == "hook";
-  if (request.hook_name.empty() || request.hook_name.contains('/') || !request.hook_name.ends_with(".json")) {
+  if (!is_hook_name(request.hook_name)) {
     return Printed{.text = "ctkit: --hook-filename wants a name that ends in .json, as CRI-O does, not '" +
                            request.hook_name + "'\n",
                    .mistake = true};

@@ -100,7 +100,7 @@ Result<std::vector<engine::Mismatch>> rehearse(FileSystem& files,
   remove_rehearsal(files);
   const auto put = [&]() -> Result<std::string> {
     for (const engine::StagedFile& file : *staged) {
-      if (auto made = files.make_folders(std::string(cdi::folder_of(file.path))); !made) return made;
+      if (auto made = files.make_folders(cdi::folder_of(file.path)); !made) return made;
       if (auto done = files.replace(file.path, file.text, kPrivate); !done) return std::unexpected(done.error());
     }
     return ask_dump(runner, daemon, kStage + check.config_path());
@@ -112,9 +112,8 @@ Result<std::vector<engine::Mismatch>> rehearse(FileSystem& files,
 }
 
 void remove_rehearsal(FileSystem& files) {
-  const std::string rehearsal(cdi::folder_of(kStage));
-  if (!files.exists(rehearsal)) return;
-  remove_tree(files, rehearsal);
+  if (!files.exists(cdi::folder_of(kStage))) return;
+  remove_tree(files, std::string(cdi::folder_of(kStage)));
 }
 
 }  // namespace ctkit::installer

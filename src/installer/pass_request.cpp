@@ -1,5 +1,6 @@
 #include "installer/pass_request.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "cdi/management.h"
@@ -18,27 +19,24 @@ using engine::ErrorCode;
 using engine::Result;
 
 constexpr std::string_view kUsualType = "io.containerd.runc.v2";
+/// Where the operator mounts the host's folder of OCI hooks, whichever that is.
+const std::string kHooks = "/usr/share/containers/oci/hooks.d";
 
 Result<std::vector<DesiredHandler>> make_handlers(const Settings& settings) {
-  std::vector<DesiredHandler> handlers;
-  for (const std::string& text : settings.handlers) {
-    DesiredHandler handler;
-    if (!parse_handler(text, handler)) {
-      return std::unexpected(
-          Error{.code = ErrorCode::usage, .message = "handler wants name=/path/of/binary, not '" + text + "'"});
-    }
-    handlers.push_back(std::move(handler));
-  }
-  if (!handlers.empty()) return handlers;
-  handlers = usual_handlers(settings.install_folder + "/toolkit");
+  auto given = parse_handlers(join_types(settings.handlers));
+  if (!given) return given;
+  std::vector<DesiredHandler> handlers =
+      given->empty() ? usual_handlers(settings.install_folder + "/toolkit") : *std::move(given);
   // A name that one of the others has leaves the first as it is, as with NVIDIA's installer.
-  if (settings.runtime_name != handlers[1].name && settings.runtime_name != handlers[2].name) {
+  if (settings.handlers.empty() &&
+      std::ranges::find(handlers, settings.runtime_name, &DesiredHandler::name) == handlers.end()) {
     handlers.front().name = settings.runtime_name;
   }
   // The parent's own type is what it usually is.
   if (settings.runtime_type != kUsualType) {
-    for (DesiredHandler& handler : handlers)
-      handler.type = settings.runtime_type;
+    for (DesiredHandler& handler : handlers) {
+      if (handler.type.empty()) handler.type = settings.runtime_type;
+    }
   }
   return handlers;
 }
@@ -51,6 +49,11 @@ Result<Request> make_pass_request(const Settings& settings,
   const auto on_host = [&](const std::string& path) {
     return path.empty() ? path : daemonset::host_path(folders, settings.host_root, path);
   };
+  if (!is_hook_name(settings.hook_file_name)) {
+    return std::unexpected(Error{.code = ErrorCode::usage,
+                                 .message = "hook-filename wants a name that ends in .json, as CRI-O does, not '" +
+                                            settings.hook_file_name + "'"});
+  }
   auto handlers = make_handlers(settings);
   if (!handlers) return std::unexpected(handlers.error());
   using enum engine::OnConflict;
@@ -67,7 +70,14 @@ Result<Request> make_pass_request(const Settings& settings,
                                                                        : restore};
   request.desired.drop_in = settings.drop_in_host_path.empty() ? on_host(settings.drop_in) : settings.drop_in_host_path;
   request.desired.enable_cdi = settings.enable_cdi_in_runtime == "true";
-  if (settings.set_as_default) request.desired.default_handler = settings.runtime_name;
+  if (settings.set_as_default) {
+    request.desired.default_handler =
+        settings.handlers.empty() ? settings.runtime_name : request.desired.handlers.front().name;
+  }
+  request.hook_mode = settings.crio_config_mode == "hook";
+  request.hook_name = settings.hook_file_name;
+  request.hooks_folder = on_host(settings.hooks_folder.empty() ? kHooks : settings.hooks_folder);
+  if (settings.hooks_folder.empty() && request.hooks_folder == kHooks) request.hooks_folder.clear();
   request.toolkit_folder = settings.install_folder + "/toolkit";
   request.restart = settings.restart_mode == "none"     ? RestartMode::none
                     : settings.restart_mode == "always" ? RestartMode::always

@@ -15,12 +15,17 @@ constexpr std::int64_t kCounts = std::int64_t{3600} * 1'000'000;
 
 }  // namespace
 
-std::string digest_of_change(std::string_view engine, const Outcome& outcome) {
+std::string digest_of_change(std::string_view engine, const Outcome& outcome, const engine::FileReader& files) {
   std::string text(engine);
+  if (outcome.plan->today) {
+    for (const engine::Layer& layer : outcome.plan->today->layers)
+      text += '\0' + layer.path + '\0' + sha256(files.read(layer.path).value_or(""));
+  }
   for (const engine::FileChange& file : outcome.plan->files) {
     text += '\0' + file.path + '\0' + sha256(file.after.value_or("")) + (file.after ? "+" : "-");
   }
-  if (outcome.node) {
+  // After it was taken back the daemon is younger than its files: another reason for the same change.
+  if (outcome.plan->files.empty() && outcome.node) {
     for (const std::string& reason : outcome.node->reasons)
       text += '\0' + reason;
   }
@@ -46,7 +51,7 @@ std::optional<RefusedChange> read_refused_change(const FileSystem& files, const 
 
 Result<void> keep_refused_change(FileSystem& files, const std::string& path, const RefusedChange& change) {
   const std::string text = change.digest + "\n" + std::to_string(change.time) + "\n" + change.reason + "\n";
-  if (auto made = files.make_folders(std::string(cdi::folder_of(path))); !made) return std::unexpected(made.error());
+  if (auto made = files.make_folders(cdi::folder_of(path)); !made) return std::unexpected(made.error());
   return files.replace(path, text, {});
 }
 

@@ -20,8 +20,9 @@ struct RefusedChange {
   bool operator==(const RefusedChange&) const = default;
 };
 
-/// What names a change: the daemon's release, the files with what they would say, why a restart is due.
-std::string digest_of_change(std::string_view engine, const Outcome& outcome);
+/// What names a change: the daemon's release, the files it reads today, those that would be written with what they
+/// would say; where there are none, why a restart is due.
+std::string digest_of_change(std::string_view engine, const Outcome& outcome, const engine::FileReader& files);
 
 /// The one that is kept and still counts.
 std::optional<RefusedChange> read_refused_change(const FileSystem& files, const std::string& path, std::int64_t now);

@@ -9,6 +9,7 @@
 #include "cdi/path.h"
 #include "daemonset/driver_ready.h"
 #include "daemonset/words.h"
+#include "installer/before_change.h"
 #include "installer/cdi_commands.h"
 #include "installer/exit_code.h"
 #include "installer/loaded_now.h"
@@ -132,6 +133,7 @@ bool make_nodes(const Settings& settings, const PassHost& host, PassReport& repo
 /// The spec that fits the driver, written, or only tried. False: there is none to be had now, and the report says why.
 bool refresh_spec(const Settings& settings, bool writes, const PassHost& host, PassReport& report) {
   const auto module = host.here.read(cdi::kModuleVersionFile);
+  report.looked_at_driver = true;
   report.driver_version = cdi::parse_module_version(module ? *module : "");
   if (!settings.cdi_enabled) {
     report.driver_ready = !report.driver_version.empty();
@@ -159,21 +161,24 @@ bool refresh_spec(const Settings& settings, bool writes, const PassHost& host, P
 }
 
 /// What is other than we set it up, as the plan to set it up again shows.
-std::vector<std::string> drift_of(const Outcome& outcome) {
-  std::vector<std::string> drift;
-  if (!outcome.plan) return drift;
+void add_drift(const Outcome& outcome, PassReport& report) {
   for (const engine::FileChange& file : outcome.plan->files) {
-    drift.push_back("'" + file.path + "' " +
-                    (!file.after    ? "is not needed any more"
-                     : !file.before ? "is not there"
-                                    : "is not what it has to be"));
+    report.drift.push_back("'" + file.path + "' " +
+                           (!file.after    ? "is not needed any more"
+                            : !file.before ? "is not there"
+                                           : "is not what it has to be"));
   }
-  if (outcome.node) drift.insert(drift.end(), outcome.node->reasons.begin(), outcome.node->reasons.end());
-  return drift;
+  if (!outcome.node) return;
+  report.drift.insert(report.drift.end(), outcome.node->reasons.begin(), outcome.node->reasons.end());
+}
+
+bool holds(const Outcome& outcome) {
+  using enum NodeChange::Verdict;
+  return !outcome.node || (outcome.node->verdict != rolled_back && outcome.node->verdict != rollback_failed);
 }
 
 void tell(const Outcome& outcome, PassMode mode, const PassHost& host) {
-  if (mode != PassMode::look) {
+  if (mode != PassMode::look && holds(outcome)) {
     for (const engine::FileChange& file : outcome.plan->files)
       host.say((file.after ? "wrote '" : "removed '") + file.path + "'");
   }
@@ -207,6 +212,17 @@ std::string objection(const NodeState& state, const std::vector<engine::DesiredH
   return "";
 }
 
+/// Why the hook that stands for handlers isn't there, or can't do its work; empty: it is and can.
+std::string hook_objection(const Request& request, const NodeAtHand& node) {
+  Request planning = request;
+  planning.verb = Verb::plan;
+  const auto outcome = run_locked(planning, node.engine, *node.host);
+  if (!outcome) return outcome.error().message;
+  if (!outcome->plan->files.empty()) return "'" + outcome->plan->files.front().path + "' is not as it has to be";
+  const auto there = check_binaries(request, *node.host);
+  return there ? "" : there.error().message;
+}
+
 /// The daemon's own word.
 void verify(const Request& request, const NodeAtHand& node, PassReport& report) {
   Request looking = request;
@@ -217,8 +233,9 @@ void verify(const Request& request, const NodeAtHand& node, PassReport& report) 
     return;
   }
   const NodeState& state = *looked->state;
-  if (state.journal) report.restarts = state.journal->restarts;
+  report.restarts = state.journal ? state.journal->restarts : 0;
   report.not_ready = objection(state, request.desired.handlers);
+  if (report.not_ready.empty() && node.host->without_handlers) report.not_ready = hook_objection(request, node);
   if (node.host->live && node.host->live->daemon) {
     LiveNode& live = *node.host->live;
     const auto loaded = loaded_now(live);
@@ -251,6 +268,7 @@ std::string refused_path(const Settings& settings) {
 bool was_refused(const Settings& settings,
                  const Request& request,
                  const NodeAtHand& found,
+                 PassMode mode,
                  const PassHost& host,
                  PassReport& report) {
   if (request.verb != Verb::apply) return false;
@@ -259,7 +277,8 @@ bool was_refused(const Settings& settings,
   Request planning = request;
   planning.verb = Verb::plan;
   const auto outcome = run_locked(planning, found.engine, *found.host);
-  if (!outcome || digest_of_change(found.engine->name(), *outcome) != refused->digest) return false;
+  if (!outcome || digest_of_change(found.engine->name(), *outcome, found.host->files) != refused->digest) return false;
+  if (mode != PassMode::install) add_drift(*outcome, report);
   report.took_back = true;
   fail(report,
        {.code = ErrorCode::needs_decision,
@@ -275,7 +294,7 @@ void serve_handlers(const Settings& settings,
                     PassMode mode,
                     const PassHost& host,
                     PassReport& report) {
-  if (was_refused(settings, request, found, host, report)) return;
+  if (was_refused(settings, request, found, mode, host, report)) return;
   const std::string engine = found.engine->name();
   const Moment start = host.clock.now();
   const auto outcome = run_locked(request, found.engine, *found.host);
@@ -283,17 +302,16 @@ void serve_handlers(const Settings& settings,
     fail(report, with_read_only_hint(outcome.error(), settings));
     return;
   }
-  if (mode != PassMode::install) {
-    const auto drift = drift_of(*outcome);
-    report.drift.insert(report.drift.end(), drift.begin(), drift.end());
-  }
+  if (mode != PassMode::install) add_drift(*outcome, report);
   tell(*outcome, mode, host);
   const bool wrote = mode != PassMode::look && !outcome->plan->files.empty();
-  for (const engine::FileChange& file : outcome->plan->files)
-    report.written.push_back(file.path);
+  if (wrote) {
+    for (const engine::FileChange& file : outcome->plan->files)
+      report.written.push_back(file.path);
+  }
   const bool restarted = outcome->node && outcome->node->restarted;
   if (wrote || restarted) {
-    report.repaired = true;
+    report.changed = true;
     report.apply_microseconds = std::chrono::duration_cast<std::chrono::microseconds>(host.clock.now() - start).count();
     // The folders that were made for it.
     const auto now = config_watch_list(*found.engine, found.host->files);
@@ -306,18 +324,21 @@ void serve_handlers(const Settings& settings,
     return;
   }
   report.daemon_pid = again->daemon_pid;
-  using enum NodeChange::Verdict;
-  if (outcome->node && (outcome->node->verdict == rolled_back || outcome->node->verdict == rollback_failed)) {
-    const bool back = outcome->node->verdict == rolled_back;
+  // A hook is no file of the daemon's config.
+  for (const engine::FileChange& file : outcome->plan->desired)
+    report.watch.push_back(watch_of(file.path));
+  if (!holds(*outcome)) {
+    const bool back = outcome->node->verdict == NodeChange::Verdict::rolled_back;
     report.took_back = true;
     fail(report,
          {.message = (back ? "the change was taken back: " : "the change could not be taken back: ") +
                      (outcome->node->problems.empty() ? "" : outcome->node->problems.front())});
     report.exit_code = static_cast<int>(back ? ExitCode::rolled_back : ExitCode::rollback_failed);
-    const auto kept = keep_refused_change(
-        again->host->files,
-        refused_path(settings),
-        {.digest = digest_of_change(engine, *outcome), .time = host.clock.real_time(), .reason = report.message});
+    const auto kept = keep_refused_change(again->host->files,
+                                          refused_path(settings),
+                                          {.digest = digest_of_change(engine, *outcome, again->host->files),
+                                           .time = host.clock.real_time(),
+                                           .reason = report.message});
     if (!kept) host.say("warning: " + kept.error().message);
     return;
   }
@@ -342,7 +363,7 @@ bool install_files(
     host.say(message);
   report.written.push_back(settings.install_folder);
   if (!installed->changed) return true;
-  report.repaired = true;
+  report.changed = true;
   if (mode == PassMode::repair) report.drift.emplace_back("the toolkit's files were not as they were installed");
   return true;
 }
@@ -374,7 +395,6 @@ PassReport run_pass(const PassOrder& order, const PassHost& host) {
     fail(report, request.error());
     return report;
   }
-  report.handlers_wanted = settings->nri_plugin ? 0 : static_cast<long>(request->desired.handlers.size());
   if (settings->cdi_enabled) {
     watch_driver(places_of(*settings), report);
     report.watch.push_back(watch_here(make_spec_request(*settings).output));
@@ -388,6 +408,8 @@ PassReport run_pass(const PassOrder& order, const PassHost& host) {
     return report;
   }
   report.daemon_pid = node->daemon_pid;
+  if (node->host->without_handlers) request->desired.handlers.clear();
+  report.handlers_wanted = settings->nri_plugin ? 0 : static_cast<long>(request->desired.handlers.size());
   compare_config(*request, *node, order.mode, host);
   const auto watch = config_watch_list(*node->engine, node->host->files);
   report.watch.insert(report.watch.end(), watch.begin(), watch.end());
@@ -407,6 +429,12 @@ PassReport run_pass(const PassOrder& order, const PassHost& host) {
   // Without a driver nothing works, however well it is set up.
   if (!has_driver && report.end != PassReport::End::failed) wait(report, waited_for);
   report.ready = report.end == PassReport::End::settled && report.not_ready.empty();
+  return report;
+}
+
+PassReport failed_pass(const Error& error) {
+  PassReport report;
+  fail(report, error);
   return report;
 }
 

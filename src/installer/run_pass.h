@@ -61,4 +61,7 @@ struct PassOrder {
 /// itself says of them.
 daemonset::PassReport run_pass(const PassOrder& order, const PassHost& host);
 
+/// The pass that could not even begin.
+daemonset::PassReport failed_pass(const engine::Error& error);
+
 }  // namespace ctkit::installer

@@ -3,9 +3,10 @@
 import json
 import os
 import shutil
+import subprocess
 import unittest
 
-from node_case import NodeCase
+from node_case import CTKIT, LIMIT, NodeCase
 
 MAIN = "etc/crio/crio.conf"
 FOLDER = "etc/crio/crio.conf.d"
@@ -124,6 +125,7 @@ class Diagnosis(CrioCase):
         self.assertEqual((finding["rule"], finding["origin"]["file"]), ("CTK006", "/etc/crio/conf.d/99-nvidia.toml"))
 
 
+PROGRAM = "usr/local/nvidia/toolkit/nvidia-container-runtime-hook"
 HOOK = "usr/share/containers/oci/hooks.d/oci-nvidia-hook.json"
 
 
@@ -159,6 +161,22 @@ class HookMode(CrioCase):
         self.assertFalse((self.root / HOOK).exists())
         self.succeed("uninstall", release="1.34.11")
         self.assertEqual(self.snapshot(), before)
+
+    def test_the_life_cycle_writes_the_same(self):
+        self.write(PACKAGED)
+        self.write({PROGRAM: "#!/bin/sh\n"}, 0o755)
+        self.write({name: text for name, text in PROGRAMS.items() if name.startswith("usr/local")}, 0o755)
+        self.succeed("apply", "--crio-config-mode", "hook", release="1.34.11")
+        before = {name: item for name, item in self.snapshot().items() if name.startswith(("etc", "usr/share"))}
+        self.succeed("uninstall", release="1.34.11")
+        command = [CTKIT, "run", "--no-daemon", "--foreground", "--host-root=" + str(self.root), "--release=1.34.11",
+                   "--engine=crio", "--cdi-enabled=false"]
+        for words, environment in ((["--crio-config-mode=hook"], {}), ([], {"CRIO_CONFIG_MODE": "hook"})):
+            done = subprocess.run(command + words, env={"PATH": os.environ["PATH"], **environment},
+                                  capture_output=True, text=True, check=False, timeout=LIMIT)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            after = {name: item for name, item in self.snapshot().items() if name.startswith(("etc", "usr/share"))}
+            self.assertEqual(after, before)
 
     def test_a_kept_plan_keeps_the_mode(self):
         self.write(PACKAGED)

@@ -12,6 +12,12 @@ namespace {
 
 using testing::HasSubstr;
 
+TEST(Metrics, WhatNobodyHasLookedAtIsNone) {
+  const std::string text = render_metrics({}, {}, "");
+  for (const std::string line : {"ctkit_handlers_wanted 0", "ctkit_restarts_total 0"})
+    EXPECT_THAT(text, HasSubstr("\n" + line + "\n"));
+}
+
 TEST(Metrics, SayWhatTheReportSays) {
   const PassReport report{.ready = true,
                           .drift = {"a", "b"},

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
         Name{"nri-management-cdi-device-namespaces", "NRI_MANAGEMENT_CDI_DEVICE_NAMESPACES", "a, b,,c", "a,b,c"},
         Name{"runtime", "RUNTIME", "crio", "crio"},
         Name{"runtime", "CTKIT_ENGINE", "crio", "crio"},
-        Name{"toolkit-install-dir", "TOOLKIT_INSTALL_DIR", "/opt/nvidia/", "/opt/nvidia/"},
+        Name{"toolkit-install-dir", "TOOLKIT_INSTALL_DIR", "/opt/nvidia/", "/opt/nvidia"},
         Name{"toolkit-install-dir", "ROOT", "/opt/with blanks", "/opt/with blanks"},
         Name{"toolkit-source-root", "TOOLKIT_SOURCE_ROOT", "/artifacts/rpm", "/artifacts/rpm"},
         Name{"toolkit-package-type", "TOOLKIT_PACKAGE_TYPE", "rpm", "rpm"},
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
         Name{"runtime-config-override", "CONTAINERD_RUNTIME_CONFIG_OVERRIDE", "{}", "{}"},
         Name{"hooks-dir", "CRIO_HOOKS_DIR", "/hooks", "/hooks"},
         Name{"hook-filename", "CRIO_HOOK_FILENAME", "h.json", "h.json"},
-        Name{"config-mode", "CRIO_CONFIG_MODE", "config", "config"},
+        Name{"config-mode", "CRIO_CONFIG_MODE", "hook", "hook"},
         Name{"IS_HOST_DRIVER", "IS_HOST_DRIVER", "false", "false"}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -348,6 +348,12 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"an unknown flag", {"--no-such-flag"}, {{"RUNTIME", "crio"}}, "'--no-such-flag' is not known"},
         Mistake{"a flag without its value", {"--runtime"}, {}, "wants a value"},
         Mistake{"a relative path", {}, {{"RUNTIME", "crio"}, {"NVIDIA_DRIVER_ROOT", "driver"}}, "driver-root"},
+        Mistake{
+            "a bare name", {"--driver-ready-file=driver-ready"}, {{"RUNTIME", "crio"}}, "driver-ready-file wants an"},
+        Mistake{
+            "no file to wait for", {"--driver-ready-file="}, {{"RUNTIME", "crio"}}, "driver-ready-file wants a path"},
+        Mistake{"no readiness file", {"--ready-file="}, {{"RUNTIME", "crio"}}, "ready-file wants a path"},
+        Mistake{"a folder for a file", {"--metrics-file=/run/m/"}, {{"RUNTIME", "crio"}}, "without a slash at its end"},
         Mistake{"another name of the lock", {}, {{"RUNTIME", "crio"}, {"PID_FILE", "/run/x.pid"}}, "toolkit.pid"},
         Mistake{"a kind without a class", {}, {{"RUNTIME", "crio"}, {"CDI_KIND", "nvidia"}}, "cdi-kind"},
         Mistake{"a restart mode", {}, {{"RUNTIME", "crio"}, {"RUNTIME_RESTART_MODE", "reload"}}, "none of signal"},
@@ -355,13 +361,31 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"device nodes", {}, {{"RUNTIME", "crio"}, {"CREATE_DEVICE_NODES", "all"}}, "none of control, none"},
         Mistake{"an NRI index", {}, {{"RUNTIME", "crio"}, {"NRI_PLUGIN_INDEX", "100"}}, "up to 99"},
         Mistake{"a number", {}, {{"RUNTIME", "crio"}, {"NRI_PLUGIN_INDEX", "-1"}}, "no number"},
-        Mistake{"CRI-O's hook mode", {}, {{"RUNTIME", "crio"}, {"CRIO_CONFIG_MODE", "hook"}}, "config-mode hook"},
         Mistake{"CRI-O's mode", {}, {{"RUNTIME", "crio"}, {"CRIO_CONFIG_MODE", "hooks"}}, "none of config, hook"},
         Mistake{"every address", {"--listen=0.0.0.0:1"}, {{"RUNTIME", "crio"}}, "one address"},
         Mistake{
             "CDI in the runtime", {}, {{"RUNTIME", "crio"}, {"RUNTIME_ENABLE_CDI", "yes"}}, "neither true nor false"},
         Mistake{"no port", {"--listen=127.0.0.1"}, {{"RUNTIME", "crio"}}, "address:port"},
         Mistake{"no install folder", {}, {{"RUNTIME", "crio"}, {"ROOT", "/"}}, "wants a folder"}));
+
+TEST(Settings, EveryRowThatIsAPathSaysSo) {
+  for (const SettingRow& row : setting_rows()) {
+    const bool path = row.own_default.starts_with('/') || row.nvidia_default.starts_with('/');
+    EXPECT_TRUE(!path || !row.without_effect.empty() || row.path != Path::none) << row.flags;
+    if (row.path == Path::none) continue;
+    const std::string flag = "--" + std::string(split_words(row.flags).front());
+    const auto relative = resolve({flag + "=some/where"}, {});
+    ASSERT_FALSE(relative) << flag;
+    EXPECT_THAT(relative.error().message, HasSubstr("wants an absolute path")) << flag;
+    EXPECT_EQ(row.wanted, !resolve({flag + "="}, {})) << flag;
+  }
+}
+
+TEST(Settings, AFolderLosesTheSlashesAtItsEnd) {
+  EXPECT_EQ(value_of(resolve({"--state-dir=/var/lib/x//"}, {}), "state-dir"), "/var/lib/x");
+  EXPECT_EQ(value_of(resolve({"--host-root=//"}, {}), "host-root"), "/");
+  EXPECT_EQ(value_of(resolve({}, {{"ROOT", "/usr/local/nvidia/"}}), "toolkit-install-dir"), "/usr/local/nvidia");
+}
 
 TEST(Settings, FurtherWordsArePassedOverUnderNvidiasNamesOnly) {
   const auto resolved = resolve({"/usr/local/nvidia"}, {});

@@ -49,6 +49,11 @@ TEST_F(FileWatchTest, TellsOfEveryKindOfChangeOnce) {
   EXPECT_THAT(watched.read(), ElementsAre("/etc/conf.d/b.toml"));
 }
 
+TEST_F(FileWatchTest, WhatHasNoFolderIsAFailureAndNoEndlessSearch) {
+  for (const std::string folder : {"", "driver-ready", "no/such/folder"})
+    EXPECT_FALSE(watch({{.folder = folder, .prefix = "driver-ready"}}).failed.empty()) << folder;
+}
+
 TEST_F(FileWatchTest, ReadingIsNoChange) {
   root.write("etc/conf.d/a.toml", "one");
   watch({{.folder = "/etc/conf.d"}});

@@ -127,11 +127,18 @@ TEST_F(HttpServerTest, HasPlacesForFewAndTheOthersWait) {
 }
 
 TEST(HttpServer, WantsANumericAddress) {
-  for (const std::string address : {"localhost:80", "127.0.0.1:http", "nonsense", "256.0.0.1:1"}) {
+  for (const std::string address :
+       {"localhost:80", "127.0.0.1:http", "nonsense", "256.0.0.1:1", "[::]:0", "[::ffff:0:0]:0"}) {
     const auto server = HttpServer::open(address);
     ASSERT_FALSE(server) << address;
     EXPECT_EQ(server.error().code, engine::ErrorCode::usage) << address;
   }
+}
+
+TEST(HttpServer, AnAddressOfIPv4IsOneHoweverItIsWritten) {
+  const auto server = HttpServer::open("[::ffff:127.0.0.1]:0");
+  ASSERT_TRUE(server) << server.error().message;
+  EXPECT_THAT(server->address(), StartsWith("127.0.0.1:"));
 }
 
 TEST(HttpServer, AnAddressThatIsTakenIsAnError) {

@@ -1,8 +1,10 @@
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <memory>
 #include <poll.h>
 #include <string>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -77,6 +79,38 @@ TEST(PassProcess, OneThatDoesNotEndIsEnded) {
   EXPECT_FALSE(pass->end(1ms));
 }
 
+// The locks of who holds the node are the pass's as well.
+TEST(PassProcess, EndsWithWhoStartedItHoweverThatEnds) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const UniqueFd reader(ends[0]);
+  UniqueFd writer(ends[1]);
+  const pid_t holder = ::fork();
+  ASSERT_GE(holder, 0);
+  if (holder == 0) {
+    auto pass = PassProcess::start([&]() -> PassReport {
+      static_cast<void>(::write(writer.get(), "x", 1));
+      while (true)
+        ::pause();
+    });
+    while (pass)
+      ::pause();
+    ::_exit(1);
+  }
+  writer = UniqueFd();
+  const auto readable = [&] {
+    pollfd polled{.fd = reader.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&polled, 1, static_cast<int>(std::chrono::milliseconds(kLimit).count())) == 1;
+  };
+  char byte = 0;
+  ASSERT_TRUE(readable());
+  ASSERT_EQ(::read(reader.get(), &byte, 1), 1);
+  ASSERT_EQ(::kill(holder, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(holder, nullptr, 0), holder);
+  ASSERT_TRUE(readable()) << "the pass is still there";
+  EXPECT_EQ(::read(reader.get(), &byte, 1), 0);
+}
+
 /// A host root whose folder `etc` is seen twice.
 class MappedFiles : public testing::Test {
  protected:
@@ -114,6 +148,9 @@ TEST_F(MappedFiles, WritesWhereverTheFolderIs) {
     ASSERT_TRUE(files->lock_file("/etc/lock/toolkit.pid"));
     EXPECT_TRUE(files->remove("/etc/lock/toolkit.pid"));
     EXPECT_TRUE(files->remove_folder("/etc/lock").value());
+    EXPECT_TRUE(files->lock_file("/toolkit.pid"));
+    EXPECT_EQ(files->make_folders("/").value(), "");
+    EXPECT_FALSE(files->make_folders("no/folder"));
   }
 }
 

@@ -216,6 +216,19 @@ INSTANTIATE_TEST_SUITE_P(
                 "no handler 'nvidia'"}),
     [](const auto& item) { return item.param.name; });
 
+TEST_F(LiveNodeTest, RestartsOfAChangeThatIsTakenBackCountAsOurs) {
+  ASSERT_EQ(test::error_of(node.run(Verb::apply)), "");
+  Request request = test::make_request(Verb::apply);
+  request.desired.default_handler = "nvidia";
+  node.job_of = [first = node.starts()](int start) {
+    return start == first ? std::optional<std::string>("failed") : std::nullopt;
+  };
+  const auto outcome = node.run(request);
+  ASSERT_EQ(test::error_of(outcome), "");
+  EXPECT_EQ(outcome->node->verdict, Verdict::rolled_back);
+  EXPECT_EQ(node.run(Verb::status)->state->journal->restarts, 3);
+}
+
 TEST_F(LiveNodeTest, ARollbackThatFailsSaysSo) {
   node.job_of = [](int) { return std::optional<std::string>("failed"); };
   const auto outcome = node.run(Verb::apply);

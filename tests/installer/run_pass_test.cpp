@@ -1,6 +1,7 @@
 #include "installer/run_pass.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "daemonset/resolve_settings.h"
+#include "engine/crio/crio_node.h"
 #include "installer/live_node.h"
 #include "support/memory_tree.h"
 
@@ -27,6 +29,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kSpec = "/var/run/cdi/management.nvidia.com-gpu.yaml";
@@ -36,7 +39,11 @@ const std::string kLibrary = "/driver-root/usr/lib64/libcuda.so.580.95.05";
 /// The operator's container on a node whose files and daemon are fakes.
 class RunPass : public testing::Test {
  protected:
-  RunPass() {
+  RunPass() : RunPass(nullptr) {}
+
+  /// No engine: the containerd of the incident.
+  explicit RunPass(std::unique_ptr<engine::Engine> engine)
+      : node(engine ? TestNode(files, std::move(engine), nullptr) : TestNode(files)) {
     for (const std::string name :
          {"nvidia-container-runtime", "nvidia-container-runtime.cdi", "nvidia-container-runtime.legacy"})
       files.add_file("/usr/local/nvidia/toolkit/" + name, "", 0755);
@@ -91,7 +98,7 @@ class RunPass : public testing::Test {
   }
 
   MemoryFiles files = test::incident();
-  TestNode node{files};
+  TestNode node;
   MemoryFiles here;
   test::MemoryTree tree;
   engine::Result<ToolkitFiles> toolkit = ToolkitFiles{};
@@ -111,7 +118,7 @@ TEST_F(RunPass, SetsTheNodeUpWithOneRestartAndIsReadyByTheDaemonsWord) {
   EXPECT_EQ(report.handlers_wanted, 3);
   EXPECT_EQ(report.handlers_ready, 3);
   EXPECT_EQ(report.restarts, 1);
-  EXPECT_TRUE(report.driver_ready && report.spec_current && report.repaired);
+  EXPECT_TRUE(report.driver_ready && report.spec_current && report.repaired());
   EXPECT_GE(report.apply_microseconds, 1'000'000);
   EXPECT_THAT(report.drift, IsEmpty());
   EXPECT_EQ(node.starts(), 2);
@@ -136,7 +143,7 @@ TEST_F(RunPass, ASecondStartChangesNothing) {
   for (const PassMode mode : {PassMode::install, PassMode::repair, PassMode::look}) {
     const PassReport report = run(mode);
     EXPECT_TRUE(report.ready) << report.not_ready;
-    EXPECT_FALSE(report.repaired);
+    EXPECT_FALSE(report.changed);
     EXPECT_THAT(report.drift, IsEmpty());
     EXPECT_THAT(said, IsEmpty());
   }
@@ -150,13 +157,13 @@ TEST_F(RunPass, ADropInThatErasesTheHandlersIsDriftAndPutRight) {
                  "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\nconfig_path = \"/x\"\n");
   const PassReport looked = run(PassMode::look);
   EXPECT_FALSE(looked.ready);
-  EXPECT_FALSE(looked.repaired);
+  EXPECT_FALSE(looked.changed);
   EXPECT_THAT(looked.drift, Contains(HasSubstr("is not there")));
   EXPECT_EQ(node.starts(), 2);
 
   const PassReport repaired = run(PassMode::repair);
   EXPECT_TRUE(repaired.ready) << repaired.not_ready;
-  EXPECT_TRUE(repaired.repaired);
+  EXPECT_TRUE(repaired.repaired());
   EXPECT_THAT(repaired.drift, Contains(HasSubstr("is not there")));
   // The daemon had never loaded the file that erased them.
   EXPECT_EQ(node.starts(), 2);
@@ -186,6 +193,34 @@ TEST_F(RunPass, AChangeThatTheDaemonDoesNotTakeIsTakenBackAndSaysSo) {
   EXPECT_FALSE(report.ready);
   EXPECT_THAT(report.message, StartsWith("the change was taken back: "));
   EXPECT_FALSE(files.exists(test::kLastDropIn));
+  EXPECT_TRUE(report.changed);
+  EXPECT_FALSE(report.repaired());
+  EXPECT_THAT(said, Not(Contains(StartsWith("wrote "))));
+}
+
+TEST_F(RunPass, NorIsItPutRightAfterwards) {
+  ASSERT_TRUE(run().ready);
+  const std::string registry = "version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\nconfig_path = \"/x\"\n";
+  files.add_file("/etc/containerd/conf.d/zzz.toml", registry);
+  // It makes itself effective, and the handlers are gone.
+  static_cast<void>(node.services.restart(test::kUnit, {}));
+  ASSERT_FALSE(node.serves("nvidia"));
+  const int starts = node.starts();
+  node.job_of = [&](int start) { return start == starts ? std::optional<std::string>("failed") : std::nullopt; };
+  const PassReport back = run(PassMode::repair);
+  EXPECT_EQ(back.exit_code, 4) << back.message;
+  EXPECT_FALSE(back.repaired());
+  EXPECT_THAT(back.drift, Contains(HasSubstr("is not there")));
+  EXPECT_EQ(node.starts(), starts + 2);
+  // The same again: known, and still drift. The daemon is younger than its files by now.
+  const PassReport known = run(PassMode::repair);
+  EXPECT_EQ(known.exit_code, 3) << known.message;
+  EXPECT_FALSE(known.changed);
+  EXPECT_THAT(known.drift, Contains(HasSubstr("is not there")));
+  EXPECT_EQ(node.starts(), starts + 2);
+  // Another word of somebody's, though our file would say the same.
+  files.add_file("/etc/containerd/conf.d/zzz.toml", registry + "# mended\n");
+  EXPECT_TRUE(run(PassMode::repair).ready);
 }
 
 TEST_F(RunPass, AStartAfterThatDoesNotTryTheSameAgain) {
@@ -310,7 +345,7 @@ TEST_F(RunPass, ToolkitFilesThatWereBrokenAreDrift) {
   ASSERT_TRUE(run().ready);
   toolkit = ToolkitFiles{.changed = true, .messages = {"installed"}};
   const PassReport report = run(PassMode::repair);
-  EXPECT_TRUE(report.repaired && report.ready);
+  EXPECT_TRUE(report.repaired() && report.ready);
   EXPECT_THAT(report.drift, ElementsAre(HasSubstr("toolkit's files")));
   EXPECT_EQ(node.starts(), 2);
   installed.clear();
@@ -343,6 +378,66 @@ TEST_F(RunPass, ADaemonThatIsDownIsUnreachable) {
   EXPECT_EQ(report.end, PassReport::End::failed);
   EXPECT_EQ(report.exit_code, 69);
   EXPECT_FALSE(report.ready);
+}
+
+const std::string kProgram = "/usr/local/nvidia/toolkit/nvidia-container-runtime-hook";
+const std::string kHookFolder = "/usr/share/containers/oci/hooks.d";
+const std::string kHook = kHookFolder + "/oci-nvidia-hook.json";
+
+/// CRI-O with the hook that stands for handlers, as the operator asks for it while CDI is off.
+class RunPassWithHook : public RunPass {
+ protected:
+  RunPassWithHook()
+      : RunPass(std::make_unique<engine::crio::CrioEngine>(
+            test::crio_of("1.34.11"), engine::crio::LoadRequest{}, engine::crio::Hook{.program = kProgram})) {
+    node.hook_programs = {kProgram};
+    files.add_file(kProgram, "", 0755);
+  }
+
+  PassReport run_hook(PassMode mode, std::vector<std::string> words = {}) {
+    words.insert(words.begin(), {"--runtime=crio", "--config-mode=hook", "--set-as-default"});
+    return run(mode, words);
+  }
+};
+
+TEST_F(RunPassWithHook, ItIsReadyWithTheHookAndNeedsNoRestart) {
+  const PassReport report = run_hook(PassMode::install);
+  EXPECT_TRUE(report.ready) << report.not_ready;
+  EXPECT_EQ(report.handlers_wanted, 0);
+  EXPECT_EQ(node.starts(), 1);
+  ASSERT_TRUE(files.exists(kHook));
+  EXPECT_TRUE(asked.front().hook_mode);
+  EXPECT_THAT(report.watch, Contains(WatchItem{.folder = kHookFolder, .prefix = "oci-nvidia-hook.json"}));
+  const PassReport again = run_hook(PassMode::repair);
+  EXPECT_TRUE(again.ready && !again.changed) << again.not_ready;
+}
+
+TEST_F(RunPassWithHook, AHookThatSomebodyRemovesComesBack) {
+  ASSERT_TRUE(run_hook(PassMode::install).ready);
+  ASSERT_TRUE(files.remove(kHook));
+  const PassReport looked = run_hook(PassMode::look);
+  EXPECT_FALSE(looked.ready);
+  EXPECT_THAT(looked.not_ready, HasSubstr(kHook));
+  EXPECT_THAT(looked.drift, ElementsAre(HasSubstr(kHook)));
+  const PassReport repaired = run_hook(PassMode::repair);
+  EXPECT_TRUE(repaired.ready && repaired.repaired()) << repaired.not_ready;
+  EXPECT_EQ(node.starts(), 1);
+}
+
+TEST_F(RunPassWithHook, WithoutItsProgramItIsNotReady) {
+  ASSERT_TRUE(run_hook(PassMode::install).ready);
+  ASSERT_TRUE(files.remove(kProgram));
+  const PassReport report = run_hook(PassMode::look);
+  EXPECT_FALSE(report.ready);
+  EXPECT_THAT(report.not_ready, HasSubstr(kProgram));
+}
+
+TEST_F(RunPassWithHook, WithoutRuntimeConfigSomebodyElseHasToBringIt) {
+  const PassReport nobody = run_hook(PassMode::install, {"--no-runtime-config"});
+  EXPECT_FALSE(nobody.ready);
+  EXPECT_THAT(nobody.not_ready, HasSubstr(kHook));
+  ASSERT_TRUE(run_hook(PassMode::install).ready);
+  EXPECT_TRUE(run_hook(PassMode::install, {"--no-runtime-config"}).ready);
 }
 
 TEST_F(RunPass, WatchesEverythingThatTookPart) {

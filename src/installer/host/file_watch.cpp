@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "cdi/path.h"
 #include "installer/file_system.h"
 #include "installer/host/system_error.h"
 
@@ -29,11 +30,6 @@ constexpr std::size_t kBuffer = 16384;
 
 std::string joined(const std::string& folder, std::string_view name) {
   return (folder == "/" ? "" : folder) + "/" + std::string(name);
-}
-
-std::string folder_part(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 void append(std::vector<std::string>& paths, std::string path) {
@@ -56,10 +52,12 @@ std::string FileWatch::add(const WatchItem& item, std::map<int, std::vector<Watc
   const RootFolder& root = item.on_host ? host_ : here_;
   Watched entry{.item = item};
   auto folder = root.open(entry.item.folder, O_PATH | O_DIRECTORY);
-  while (!folder && folder.error().code == ErrorCode::not_found && entry.item.folder != "/") {
+  while (!folder && folder.error().code == ErrorCode::not_found) {
+    const std::string above(cdi::folder_of(entry.item.folder));
+    if (above.empty() || above == entry.item.folder) break;
     // Until it is there, its name in the folder above is what we wait for.
-    entry.item.prefix = entry.item.folder.substr(entry.item.folder.rfind('/') + 1);
-    entry.item.folder = folder_part(entry.item.folder);
+    entry.item.prefix = cdi::base_name(entry.item.folder);
+    entry.item.folder = above;
     entry.exact = true;
     folder = root.open(entry.item.folder, O_PATH | O_DIRECTORY);
   }

@@ -1,23 +1,19 @@
 #include "installer/host/http_server.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <cstdint>
+#include <cstring>
 #include <netinet/in.h>
-#include <optional>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemonset/listen_address.h"
 #include "installer/host/system_error.h"
 
 namespace ctkit::installer::host {
 
-using engine::Error;
-using engine::ErrorCode;
 using engine::Result;
 using namespace std::literals;
 
@@ -27,32 +23,27 @@ constexpr std::size_t kMostClients = 8;
 constexpr auto kPatience = 2s;
 constexpr int kBacklog = 16;
 
-struct Address {
+struct SocketName {
   sockaddr_storage name{};
   socklen_t size = 0;
 };
 
-// By hand, as getaddrinfo of a static program wants the C library's shared parts for names that we don't take anyway.
-std::optional<Address> parse_address(const std::string& host, std::string_view port) {
-  std::uint16_t number = 0;
-  const auto read = std::from_chars(port.data(), port.data() + port.size(), number);
-  if (port.empty() || read.ec != std::errc{} || read.ptr != port.data() + port.size()) return std::nullopt;
-  Address address;
-  auto& four = reinterpret_cast<sockaddr_in&>(address.name);
-  if (::inet_pton(AF_INET, host.c_str(), &four.sin_addr) == 1) {
-    four.sin_family = AF_INET;
-    four.sin_port = htons(number);
-    address.size = sizeof four;
-    return address;
-  }
-  auto& six = reinterpret_cast<sockaddr_in6&>(address.name);
-  if (::inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) == 1) {
+SocketName name_of(const daemonset::ListenAddress& address) {
+  SocketName socket;
+  if (address.is_six) {
+    auto& six = reinterpret_cast<sockaddr_in6&>(socket.name);
     six.sin6_family = AF_INET6;
-    six.sin6_port = htons(number);
-    address.size = sizeof six;
-    return address;
+    six.sin6_port = htons(address.port);
+    std::memcpy(&six.sin6_addr, address.bytes.data(), sizeof six.sin6_addr);
+    socket.size = sizeof six;
+  } else {
+    auto& four = reinterpret_cast<sockaddr_in&>(socket.name);
+    four.sin_family = AF_INET;
+    four.sin_port = htons(address.port);
+    std::memcpy(&four.sin_addr, address.bytes.data(), sizeof four.sin_addr);
+    socket.size = sizeof four;
   }
-  return std::nullopt;
+  return socket;
 }
 
 std::string port_of(int fd) {
@@ -90,23 +81,17 @@ bool send(int fd, std::string_view answer, std::size_t& sent) {
 }  // namespace
 
 Result<HttpServer> HttpServer::open(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  std::string host = address.substr(0, colon);
-  const std::string port = address.substr(colon + 1);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  const auto parsed = parse_address(host, port);
-  if (!parsed) {
-    return std::unexpected(
-        Error{.code = ErrorCode::usage, .message = "listen wants a numeric address and a port, not '" + address + "'"});
-  }
-  UniqueFd listener(::socket(parsed->name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  const auto parsed = daemonset::parse_listen(address);
+  if (!parsed) return std::unexpected(parsed.error());
+  const SocketName socket = name_of(*parsed);
+  UniqueFd listener(::socket(socket.name.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int on = 1;
   if (!listener || ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&parsed->name), parsed->size) != 0 ||
+      ::bind(listener.get(), reinterpret_cast<const sockaddr*>(&socket.name), socket.size) != 0 ||
       ::listen(listener.get(), kBacklog) != 0) {
     return std::unexpected(make_system_error(errno, "listen", address));
   }
-  std::string bound = address.substr(0, colon + 1) + port_of(listener.get());
+  std::string bound = parsed->host + ":" + port_of(listener.get());
   return HttpServer(std::move(listener), std::move(bound));
 }
 

@@ -17,7 +17,7 @@ namespace ctkit::installer::host {
 /// more than a few, is cut off.
 class HttpServer {
  public:
-  /// On `address:port`; IPv6 in brackets.
+  /// On what `parse_listen` takes.
   static engine::Result<HttpServer> open(const std::string& address);
 
   /// Adds what to poll for.

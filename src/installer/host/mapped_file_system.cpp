@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cdi/path.h"
 #include "installer/host/system_error.h"
 
 namespace ctkit::installer::host {
@@ -50,11 +51,6 @@ Result<T> at_host_path(Result<T> result, std::string_view path) {
   Error error = result.error();
   error.where = path;
   return std::unexpected(error);
-}
-
-std::string_view folder_part(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 std::string_view without_trailing_slashes(std::string_view folder) {
@@ -124,8 +120,8 @@ Result<std::string> MappedFileSystem::make_folders(std::string_view folder) {
   const std::string_view wanted = without_trailing_slashes(folder);
   std::string_view above = wanted;
   auto there = root_.open(above, O_PATH | O_DIRECTORY);
-  while (!there && there.error().code == ErrorCode::not_found && above != "/") {
-    above = folder_part(above);
+  while (!there && there.error().code == ErrorCode::not_found && above.size() > 1) {
+    above = cdi::folder_of(above);
     there = root_.open(above, O_PATH | O_DIRECTORY);
   }
   if (!there) return std::unexpected(there.error());
@@ -150,7 +146,7 @@ Result<bool> MappedFileSystem::remove_folder(std::string_view folder) {
 }
 
 Result<std::shared_ptr<void>> MappedFileSystem::lock_file(std::string_view path) {
-  if (auto made = make_folders(folder_part(path)); !made) return std::unexpected(made.error());
+  if (auto made = make_folders(cdi::folder_of(path)); !made) return std::unexpected(made.error());
   const auto place = root_.place_of(path);
   if (!place) return std::unexpected(place.error());
   const auto target = target_of(*place, path);

@@ -7,10 +7,12 @@
 #include <fcntl.h>
 #include <iostream>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "installer/host/system_error.h"
+#include "installer/host/write_all.h"
 
 namespace ctkit::installer::host {
 
@@ -21,21 +23,14 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
 
-void write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t length = ::write(fd, text.data(), text.size());
-    if (length < 0 && errno == EINTR) continue;
-    if (length <= 0) return;  // nobody wants it any more
-    text.remove_prefix(static_cast<std::size_t>(length));
-  }
-}
-
 // Signals stay blocked: who started us decides when we end.
-[[noreturn]] void run_in_child(int report, const std::function<PassReport()>& pass) {
+[[noreturn]] void run_in_child(pid_t holder, int report, const std::function<PassReport()>& pass) {
+  // Its locks are ours as well: a pass that outlives who holds the node would keep the next one out.
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != holder) ::_exit(1);
   int status = 1;
   try {
-    write_all(report, render_pass_report(pass()));
-    status = 0;
+    // Where that fails nobody wants it any more.
+    status = write_all(report, render_pass_report(pass()), "report") ? 0 : 1;
   } catch (const std::exception& error) {
     std::cerr << "ctkit: this is a bug: " << error.what() << '\n';
   }
@@ -59,9 +54,10 @@ Result<PassProcess> PassProcess::start(const std::function<PassReport()>& pass) 
   if (::fcntl(reader.get(), F_SETFL, O_NONBLOCK) != 0) {
     return std::unexpected(make_system_error(errno, "make a pipe", ""));
   }
+  const pid_t holder = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return std::unexpected(make_system_error(errno, "start a process", ""));
-  if (pid == 0) run_in_child(writer.get(), pass);
+  if (pid == 0) run_in_child(holder, writer.get(), pass);
   return PassProcess(pid, std::move(reader));
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "cdi/path.h"
 #include "installer/host/durable_replace.h"
 #include "installer/host/folder_names.h"
 #include "installer/host/system_error.h"
@@ -227,7 +228,7 @@ Result<std::shared_ptr<void>> PosixFileSystem::lock() {
 }
 
 Result<std::shared_ptr<void>> PosixFileSystem::lock_file(std::string_view path) {
-  if (auto made = make_folders(path.substr(0, path.rfind('/'))); !made) return std::unexpected(made.error());
+  if (auto made = make_folders(cdi::folder_of(path)); !made) return std::unexpected(made.error());
   const auto place = root_.place_of(path);
   if (!place) return std::unexpected(place.error());
   // Not truncated: whoever holds it may have written its pid there.

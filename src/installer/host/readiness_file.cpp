@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "cdi/path.h"
 #include "installer/host/system_error.h"
 
 namespace ctkit::installer::host {
@@ -13,7 +14,7 @@ using engine::Result;
 
 Result<void> ReadinessFile::publish(const std::string& text) {
   if (lock_ && text == text_) return {};
-  if (auto made = files_.make_folders(path_.substr(0, path_.rfind('/'))); !made) return std::unexpected(made.error());
+  if (auto made = files_.make_folders(cdi::folder_of(path_)); !made) return std::unexpected(made.error());
   if (auto done = files_.replace(path_, text, {}); !done) return done;
   auto lock = files_.lock_file(path_);
   if (!lock) return std::unexpected(lock.error());

@@ -58,23 +58,17 @@ std::string read_mounts() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-PassReport failed(const Error& error) {
-  return {.end = PassReport::End::failed,
-          .exit_code = static_cast<int>(exit_code(error.code)),
-          .message = error.message + (error.where.empty() ? "" : " (" + error.where + ")")};
-}
-
 PassReport make_pass(const ResolvedSettings& resolved,
                      const std::vector<daemonset::MappedFolder>& folders,
                      PassMode mode,
                      const std::string& driver_ready) {
   // The locks are taken before anything is looked at.
   const auto locking = make_pass_request(resolved.settings, folders, mode);
-  if (!locking) return failed(locking.error());
+  if (!locking) return failed_pass(locking.error());
   const auto node = OpenNode::open(*locking, {.folders = folders, .holds_stock_lock = true});
-  if (!node) return failed(node.error());
+  if (!node) return failed_pass(node.error());
   const auto tree = PosixTree::open("/");
-  if (!tree) return failed(tree.error());
+  if (!tree) return failed_pass(tree.error());
   SystemClock clock;
   // The operator names the usual path, whatever the daemon reads.
   const daemonset::ResolvedValue* config = resolved.find("config");
@@ -145,6 +139,7 @@ int run_daemonset(daemonset::Dialect dialect, std::span<const std::string> words
   for (const daemonset::MappedFolder& folder : folders) {
     if (settings.debug) say("the host's '" + folder.host + "' is writable at '" + folder.here + "'");
   }
+  if (const auto fits = make_pass_request(settings, folders, PassMode::install); !fits) return fail(fits.error());
   const auto files = MappedFileSystem::open(settings.host_root, folders);
   if (!files) return fail(files.error());
   const auto lock = (*files)->lock_file(settings.pid_file);

@@ -17,6 +17,8 @@
 #include <utility>
 
 #include "cdi/inventory.h"
+#include "cdi/path.h"
+#include "daemonset/carried_over.h"
 #include "daemonset/driver_ready.h"
 #include "daemonset/metrics.h"
 #include "installer/clock.h"
@@ -214,19 +216,11 @@ class Loop {
     pass_.reset();
     describe_meanwhile(*report);
     lifecycle_.pass_ended(now_in_milliseconds(), *report);
-    settle(*std::move(report));
+    settle(daemonset::carried_over(report_, *std::move(report)));
   }
 
   void settle(PassReport report) {
     count(report);
-    const auto watched = std::move(report_.watch);
-    // A pass that failed early doesn't know all there is to be watched.
-    if (report.end == PassReport::End::failed) {
-      report.watch.insert(report.watch.end(), watched.begin(), watched.end());
-      std::ranges::sort(report.watch);
-      const auto same = std::ranges::unique(report.watch);
-      report.watch.erase(same.begin(), same.end());
-    }
     const FileWatch::Set set = watch_.set(report.watch);
     if (!set.failed.empty() && set.failed != watch_failed_) say("not everything can be watched: " + set.failed);
     watch_failed_ = set.failed;
@@ -253,16 +247,16 @@ class Loop {
 
   void tell(const PassReport& report) {
     for (const std::string& item : report.drift)
-      say(std::string("drift: ") + item + (report.repaired ? "; put right" : ""));
-    if (counters_.limited && !report.drift.empty() && !report.repaired) {
-      say("not put right: that was done " + std::to_string(settings_.repair_limit) + " times within " +
+      say(std::string("drift: ") + item + (report.repaired() ? "; put right" : ""));
+    if (counters_.limited && !report.drift.empty() && !report.changed) {
+      say("not put right: that was tried " + std::to_string(settings_.repair_limit) + " times within " +
           std::to_string(settings_.repair_window) + " seconds already");
     }
     if (report.end == PassReport::End::failed && report.message != report_.message) say("failed: " + report.message);
     if (report.end == PassReport::End::waiting && report.message != report_.message) {
       say("waiting for " + report.message);
     }
-    if (report.ready && !report_.ready) say("ready: the daemon serves all handlers");
+    if (report.ready && !report_.ready) say("ready: all is verified");
     if (report.end == PassReport::End::settled && !report.ready && report.not_ready != report_.not_ready) {
       say("not ready: " + report.not_ready);
     }
@@ -278,7 +272,7 @@ class Loop {
     metrics_ = daemonset::render_metrics(report_, counters_, parts_.version);
     const std::string& path = settings_.metrics_file;
     if (path.empty()) return;
-    auto made = parts_.files.make_folders(path.substr(0, path.rfind('/')));
+    auto made = parts_.files.make_folders(cdi::folder_of(path));
     const auto done = made ? parts_.files.replace(path, metrics_, {}) : Result<void>(std::unexpected(made.error()));
     if (!done) say(done.error().message + " (" + path + ")");
   }
