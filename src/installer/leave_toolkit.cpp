@@ -1,6 +1,7 @@
 #include "installer/leave_toolkit.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -43,7 +44,7 @@ struct User {
 
 Result<toolkit::ToolkitPlaces> find_places(const Request& request) {
   const std::string folder = cdi::clean(request.toolkit_folder);
-  const toolkit::ToolkitPlaces places = toolkit::places_in(std::string(cdi::folder_of(folder)));
+  toolkit::ToolkitPlaces places = toolkit::places_in(std::string(cdi::folder_of(folder)));
   if (request.toolkit_folder.starts_with('/') && places.link == folder && folder != "/toolkit") return places;
   return std::unexpected(Error{.code = ErrorCode::usage,
                                .message = "the toolkit's files are in a folder of the name toolkit, not of this one",
@@ -171,17 +172,18 @@ Result<void> check_toolkit_is_free(const Request& request, const engine::Engine&
   const auto ours = is_ours(*places, host);
   if (!ours) return std::unexpected(ours.error());
   if (!*ours) return {};
-  const auto journal = read_journal(host.files, state_folder(request));
-  if (!journal) return std::unexpected(journal.error());
+  const auto read = read_journal(host.files, state_folder(request));
+  if (!read) return std::unexpected(read.error());
+  const std::optional<Journal>& journal = *read;
   engine::Overlay without(host.files);
-  if (*journal) {
-    const auto taken = take_back(engine, host.files, **journal);
+  if (journal) {
+    const auto taken = take_back(engine, host.files, *journal);
     if (!taken) return std::unexpected(taken.error());
     for (const TakenBack& file : *taken)
       without.put(file.path, file.left);
   }
   // Else the restart that takes our handlers off is still to come.
-  const bool memory_stays = !*journal || request.restart == RestartMode::none;
+  const bool memory_stays = !journal || request.restart == RestartMode::none;
   const auto users = find_users(places->link, engine, without, memory_stays, host);
   if (!users) return std::unexpected(users.error());
   if (!users->empty()) return std::unexpected(in_use(places->link, *users));

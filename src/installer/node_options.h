@@ -4,6 +4,7 @@
 
 #include "installer/request.h"
 
+// NOLINTNEXTLINE(readability-identifier-naming): CLI11 is called so
 namespace CLI {
 class App;
 }
