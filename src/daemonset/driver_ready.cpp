@@ -80,9 +80,7 @@ bool needs_driver_ready(const ResolvedSettings& resolved) {
 Settings with_driver_ready(const ResolvedSettings& resolved, const DriverReady& ready) {
   Settings settings = resolved.settings;
   for (const Field& field : kFields) {
-    const ResolvedValue* row = resolved.find(field.setting);
-    const bool ours = row != nullptr && (row->source.starts_with('-') || row->source.starts_with("CTKIT_"));
-    if (!ours) settings.*field.member = ready.*field.value;
+    if (!resolved.is_ours(field.setting)) settings.*field.member = ready.*field.value;
   }
   return settings;
 }

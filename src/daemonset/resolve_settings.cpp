@@ -230,6 +230,11 @@ bool ResolvedSettings::is_given(std::string_view name) const {
   return row != nullptr && row->source != "default";
 }
 
+bool ResolvedSettings::is_ours(std::string_view name) const {
+  const ResolvedValue* row = find(name);
+  return row != nullptr && (row->source.starts_with('-') || row->source.starts_with("CTKIT_"));
+}
+
 bool is_nvidia_name(std::string_view program) {
   const std::string_view name = program.substr(program.rfind('/') + 1);
   return name == "nvidia-toolkit" || name == "nvidia-ctk-installer";

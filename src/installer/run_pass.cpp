@@ -374,7 +374,7 @@ void compare_config(const Request& request, const NodeAtHand& node, PassMode mod
   if (mode != PassMode::install || request.config.empty() || node.daemon_config.empty()) return;
   if (request.config == node.daemon_config) return;
   host.say("warning: the settings name '" + request.config + "', the running daemon reads '" + node.daemon_config +
-           "': that counts");
+           (request.config_is_guess ? "': that counts" : "': the settings count"));
 }
 
 }  // namespace
@@ -397,6 +397,7 @@ PassReport run_pass(const PassOrder& order, const PassHost& host) {
     fail(report, request.error());
     return report;
   }
+  weigh_config(order.resolved, *request);
   if (settings->cdi_enabled) {
     watch_driver(places_of(*settings), report);
     report.watch.push_back(watch_here(make_spec_request(*settings).output));
