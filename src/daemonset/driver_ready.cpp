@@ -12,11 +12,11 @@ struct Field {
   std::string_view variable = {};
   std::string DriverReady::* value = nullptr;
   std::string_view setting = {};
-  std::string Settings::* member = nullptr;
+  std::string Settings::* member = nullptr;  ///< null: nobody asks for it
 };
 
 constexpr std::array<Field, 5> kFields = {{
-    {"IS_HOST_DRIVER", &DriverReady::is_host_driver, "IS_HOST_DRIVER", &Settings::is_host_driver},
+    {"IS_HOST_DRIVER", &DriverReady::is_host_driver, "IS_HOST_DRIVER", nullptr},
     {"NVIDIA_DRIVER_ROOT", &DriverReady::driver_root, "driver-root", &Settings::driver_root},
     {"DRIVER_ROOT_CTR_PATH",
      &DriverReady::driver_root_ctr_path,
@@ -45,7 +45,7 @@ void take_line(std::string_view line, DriverReady& ready) {
 }
 
 bool is_usable(const Field& field, const std::string& value) {
-  if (field.member == &Settings::is_host_driver) return value == "true" || value == "false";
+  if (field.value == &DriverReady::is_host_driver) return value == "true" || value == "false";
   return value.starts_with('/');
 }
 
@@ -80,11 +80,18 @@ bool needs_driver_ready(const ResolvedSettings& resolved) {
 Settings with_driver_ready(const ResolvedSettings& resolved, const DriverReady& ready) {
   Settings settings = resolved.settings;
   for (const Field& field : kFields) {
-    const ResolvedValue* row = resolved.find(field.setting);
-    const bool ours = row != nullptr && (row->source.starts_with('-') || row->source.starts_with("CTKIT_"));
-    if (!ours) settings.*field.member = ready.*field.value;
+    if (field.member != nullptr && !resolved.is_ours(field.setting)) settings.*field.member = ready.*field.value;
   }
   return settings;
+}
+
+DriverPlaces driver_places(const Settings& settings) {
+  DriverPlaces places{.driver =
+                          settings.driver_root_ctr_path.empty() ? settings.driver_root : settings.driver_root_ctr_path};
+  places.dev = !settings.dev_root_ctr_path.empty()                                      ? settings.dev_root_ctr_path
+               : settings.dev_root.empty() || settings.dev_root == settings.driver_root ? places.driver
+                                                                                        : settings.dev_root;
+  return places;
 }
 
 }  // namespace ctkit::daemonset

@@ -35,4 +35,14 @@ bool needs_driver_ready(const ResolvedSettings& resolved);
 /// the operator's own script lets the file win over it.
 Settings with_driver_ready(const ResolvedSettings& resolved, const DriverReady& ready);
 
+/// Where we see the driver, and the devices.
+struct DriverPlaces {
+  std::string driver = {};
+  std::string dev = {};
+  bool operator==(const DriverPlaces&) const = default;
+};
+
+/// As the settings say it, each with what it follows from where it isn't said.
+DriverPlaces driver_places(const Settings& settings);
+
 }  // namespace ctkit::daemonset

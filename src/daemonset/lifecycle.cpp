@@ -1,6 +1,7 @@
 #include "daemonset/lifecycle.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace ctkit::daemonset {
 
@@ -15,6 +16,19 @@ constexpr Time kMostDebounces = 6;
 constexpr Time kFirstDebounce = 50;  // while we wait for the driver
 
 }  // namespace
+
+std::string_view name_of(PassMode mode) {
+  switch (mode) {
+    case PassMode::install:
+      return "install";
+    case PassMode::repair:
+      return "repair";
+    case PassMode::look:
+      return "report";
+  }
+  assert(false);
+  return "";
+}
 
 Lifecycle::Lifecycle(const Settings& settings, Time now)
     : debounce_(settings.debounce),

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "daemonset/pass_report.h"
@@ -18,6 +19,9 @@ enum class PassMode {
   repair,   ///< the same, afterwards
   look,     ///< compare and report; only the CDI spec still follows the driver
 };
+
+/// The verb for it.
+std::string_view name_of(PassMode mode);
 
 /// What to do now.
 struct Step {
@@ -57,7 +61,6 @@ class Lifecycle {
 
   /// A pass has set the node up.
   [[nodiscard]] bool settled() const { return settled_; }
-  [[nodiscard]] bool running() const { return running_; }
   /// Drift is only reported by now, because it was repaired too often.
   [[nodiscard]] bool limited(Time now) const;
   [[nodiscard]] long repairs() const { return repairs_; }

@@ -100,6 +100,15 @@ std::string lines(std::string_view name, const Member& member, const R& report) 
 
 }  // namespace
 
+std::string render_summary(const PassReport& report) {
+  std::string text(kEnds.at(static_cast<std::size_t>(report.end)));
+  if (report.changed) text += report.took_back ? ", what was changed was taken back" : ", something was changed";
+  text += ", drift: " + std::to_string(report.drift.size());
+  text += ", handlers: " + std::to_string(report.handlers_ready) + " of " +
+          std::to_string(std::max(0L, report.handlers_wanted));
+  return text + (report.ready ? ", ready" : ", not ready: " + report.not_ready);
+}
+
 std::string render_pass_report(const PassReport& report) {
   std::string text;
   for (const auto& [name, member] : kMembers)

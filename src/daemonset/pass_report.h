@@ -43,6 +43,9 @@ struct PassReport {
   bool operator==(const PassReport&) const = default;
 };
 
+/// For the log, on one line: how it ended, what it did, what the daemon serves, and why the node isn't ready.
+std::string render_summary(const PassReport& report);
+
 /// Lines of a name and a value.
 std::string render_pass_report(const PassReport& report);
 

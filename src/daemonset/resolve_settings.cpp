@@ -107,6 +107,25 @@ Result<void> set_number(std::string_view value, long& member) {
   return {};
 }
 
+/// Whether the setting is one of this kind; its value may go to a member, or nowhere.
+template <typename Value>
+bool is_a(const SettingRow& row, Unread kind) {
+  const auto* unread = std::get_if<Unread>(&row.member);
+  return unread != nullptr ? *unread == kind : std::holds_alternative<Value Settings::*>(row.member);
+}
+
+bool is_list(const SettingRow& row) {
+  return is_a<std::vector<std::string>>(row, Unread::list);
+}
+
+bool is_bool(const SettingRow& row) {
+  return is_a<bool>(row, Unread::boolean);
+}
+
+std::string_view default_of(const SettingRow& row, Dialect dialect) {
+  return dialect == Dialect::own ? row.own_default.value_or(row.default_value) : row.default_value;
+}
+
 /// Puts the text into the row's member; a list grows.
 Result<void> set(const SettingRow& row, std::string_view text, Settings& settings) {
   const std::string_view value = trimmed(text);
@@ -119,10 +138,29 @@ Result<void> set(const SettingRow& row, std::string_view text, Settings& setting
   if (const auto* number_member = std::get_if<long Settings::*>(&row.member)) {
     return set_number(value, settings.**number_member);
   }
+  if (std::holds_alternative<Unread>(row.member)) {
+    bool unread = false;
+    return is_bool(row) ? set_bool(value, unread) : Result<void>{};
+  }
   auto& list = settings.*std::get<std::vector<std::string> Settings::*>(row.member);
   for (std::string& item : split_list(value))
     list.push_back(std::move(item));
   return {};
+}
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items)
+    text += (text.empty() ? "" : ",") + item;
+  return text;
+}
+
+/// What was said of a setting that is taken and not kept.
+std::string shown(const SettingRow& row, const std::vector<std::string>& values) {
+  if (is_list(row)) return joined(split_list(joined(values)));
+  const std::string_view value = values.empty() ? "" : trimmed(values.back());
+  if (is_bool(row)) return parse_bool(value).value_or(false) ? "true" : "false";
+  return std::string(value);
 }
 
 std::string shown(const SettingRow& row, const Settings& settings) {
@@ -133,14 +171,7 @@ std::string shown(const SettingRow& row, const Settings& settings) {
   if (const auto* number_member = std::get_if<long Settings::*>(&row.member)) {
     return std::to_string(settings.**number_member);
   }
-  std::string joined;
-  for (const std::string& item : settings.*std::get<std::vector<std::string> Settings::*>(row.member))
-    joined += (joined.empty() ? "" : ",") + item;
-  return joined;
-}
-
-bool is_list(const SettingRow& row) {
-  return std::holds_alternative<std::vector<std::string> Settings::*>(row.member);
+  return joined(settings.*std::get<std::vector<std::string> Settings::*>(row.member));
 }
 
 /// A flag as it was given.
@@ -172,7 +203,7 @@ Result<std::vector<Given>> read_words(Dialect dialect,
     Given item{.row = row, .flag = std::string(word.substr(0, word.find('=')))};
     if (equals != std::string_view::npos) {
       item.value = body.substr(equals + 1);
-    } else if (std::holds_alternative<bool Settings::*>(row->member)) {
+    } else if (is_bool(*row)) {
       item.value = "true";
     } else if (i + 1 < words.size()) {
       item.value = words[++i];
@@ -214,7 +245,7 @@ Said ask(const SettingRow& row, Dialect dialect, const std::vector<Given>& flags
     said.source = name;
     found = true;
   }
-  if (!found) said.values = {std::string(dialect == Dialect::own ? row.own_default : row.nvidia_default)};
+  if (!found) said.values = {std::string(default_of(row, dialect))};
   return said;
 }
 
@@ -228,6 +259,11 @@ const ResolvedValue* ResolvedSettings::find(std::string_view name) const {
 bool ResolvedSettings::is_given(std::string_view name) const {
   const ResolvedValue* row = find(name);
   return row != nullptr && row->source != "default";
+}
+
+bool ResolvedSettings::is_ours(std::string_view name) const {
+  const ResolvedValue* row = find(name);
+  return row != nullptr && (row->source.starts_with('-') || row->source.starts_with("CTKIT_"));
 }
 
 bool is_nvidia_name(std::string_view program) {
@@ -249,10 +285,11 @@ Result<ResolvedSettings> resolve_settings(Dialect dialect,
         return std::unexpected(done.error().with_context(said.source));
       }
     }
-    resolved.table.push_back({.name = std::string(name_of(row)),
-                              .value = shown(row, resolved.settings),
-                              .source = said.source,
-                              .overridden = said.overridden});
+    resolved.table.push_back(
+        {.name = std::string(name_of(row)),
+         .value = std::holds_alternative<Unread>(row.member) ? shown(row, said.values) : shown(row, resolved.settings),
+         .source = said.source,
+         .overridden = said.overridden});
     if (!row.without_effect.empty() && said.source != "default") {
       resolved.warnings.push_back(said.source + " has no effect: " + std::string(row.without_effect));
     }
@@ -283,7 +320,7 @@ std::string settings_help(Dialect dialect) {
     for (const std::string_view name : split_words(row.environment))
       line += (line.size() == 2 ? "" : ", ") + std::string(name);
     text += line + "\n";
-    const std::string_view value = dialect == Dialect::own ? row.own_default : row.nvidia_default;
+    const std::string_view value = default_of(row, dialect);
     text += "      ";
     text += row.without_effect.empty() ? row.help : row.without_effect;
     if (!row.choices.empty()) text += " [" + std::string(row.choices) + "]";

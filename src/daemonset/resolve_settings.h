@@ -30,6 +30,8 @@ struct ResolvedSettings {
   [[nodiscard]] const ResolvedValue* find(std::string_view name) const;
   /// Somebody said it: a flag or the environment.
   [[nodiscard]] bool is_given(std::string_view name) const;
+  /// By a flag, or a name of ours in the environment: no word of the operator's.
+  [[nodiscard]] bool is_ours(std::string_view name) const;
 };
 
 /// The names that make the program NVIDIA's installer: the last part of argv[0].

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,11 +11,15 @@
 
 namespace ctkit::daemonset {
 
+/// What is taken for the sake of NVIDIA's installer, and how it is written. Nobody asks for its value.
+enum class Unread { text, boolean, list };
+
 /// Where a value goes, which also says how it is written.
-using Member = std::variant<std::string Settings::*,                //
-                            bool Settings::*,                       // as Go's strconv.ParseBool reads it
-                            long Settings::*,                       // not negative
-                            std::vector<std::string> Settings::*>;  // comma separated, and repeatable
+using Member = std::variant<std::string Settings::*,               //
+                            bool Settings::*,                      // as Go's strconv.ParseBool reads it
+                            long Settings::*,                      // not negative
+                            std::vector<std::string> Settings::*,  // comma separated, and repeatable
+                            Unread>;
 
 /// What an empty environment variable says; an operator may set one.
 enum class Empty {
@@ -34,8 +39,8 @@ enum class Path {
 struct SettingRow {
   std::string_view flags = {};  ///< the first one names the setting; "" if there are none
   std::string_view environment = {};
-  std::string_view nvidia_default = {};
-  std::string_view own_default = {};
+  std::string_view default_value = {};
+  std::optional<std::string_view> own_default = {};  ///< of `ctkit run`, where that is another
   Member member = static_cast<std::string Settings::*>(nullptr);
   Path path = Path::none;
   bool wanted = false;                 ///< an empty text is a mistake

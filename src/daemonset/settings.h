@@ -18,7 +18,7 @@ struct Settings {
   // The life cycle.
   bool no_daemon = false;         ///< end after the first pass
   bool foreground = false;        ///< a node without the operator: host root "/", no file to wait for
-  bool debug = false;             ///< log more
+  bool debug = false;             ///< log all settings, and every look at the node
   bool ignore_errors = false;     ///< hold although the first pass failed
   std::string on_drift = {};      ///< repair, report
   long debounce = 0;              ///< milliseconds of quiet after a change before we look
@@ -53,12 +53,7 @@ struct Settings {
   std::string enable_cdi_in_runtime = {};  ///< true, false; "": as `cdi_enabled`
   std::string runtime_type = {};
   std::vector<std::string> handlers = {};  ///< name=binary[,type=…]; none: the three usual ones
-  std::vector<std::string> config_sources = {};
-  std::string executable_path = {};
-  bool use_legacy_config = false;
-  std::vector<std::string> annotation_prefixes_in_runtime = {};
-  std::string config_override = {};
-  std::string hooks_folder = {};  ///< of CRI-O; "": a usual one
+  std::string hooks_folder = {};           ///< of CRI-O; "": a usual one
   std::string hook_file_name = {};
   std::string crio_config_mode = {};  ///< config, hook
 
@@ -82,8 +77,7 @@ struct Settings {
   std::vector<std::string> features = {};
 
   // The driver and CDI.
-  std::string is_host_driver = {};  ///< as the operator's file says it
-  std::string driver_root = {};     ///< on the host
+  std::string driver_root = {};  ///< on the host
   std::string driver_root_ctr_path = {};
   std::string dev_root = {};           ///< on the host; "": the driver root
   std::string dev_root_ctr_path = {};  ///< "": where the driver root is
@@ -94,9 +88,6 @@ struct Settings {
   // NVIDIA's NRI plugin, which we don't have.
   bool nri_plugin = false;
   long nri_index = 0;
-  std::string nri_socket = {};
-  std::string nri_namespace = {};
-  std::vector<std::string> nri_namespaces = {};
 
   bool operator==(const Settings&) const = default;
 };

@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/crio/loader.h"
+
 namespace ctkit::installer {
 
 namespace {
+
+constexpr std::string_view kContainerdConfig = "/etc/containerd/config.toml";
+constexpr std::array<std::string_view, 1> kContainerdSettings = {kContainerdConfig};
+constexpr std::array<std::string_view, 2> kCrioSettings = {engine::crio::kConfigPath, engine::crio::kDropInFolder};
 
 /// containerd's own, and those of the distributions that bring their containerd along: k3s and RKE2, k0s, MicroK8s.
 constexpr std::array<std::string_view, 4> kContainerdSockets = {"/run/containerd/containerd.sock",
@@ -19,19 +25,33 @@ std::optional<cdi::Level> newest_level(int /*major*/, int /*minor*/, int /*patch
   return cdi::Level::v1_1_0;
 }
 
-constexpr std::array<DaemonKind, 2> kKinds = {
-    {{.engine = "containerd",
-      .version_mark = "containerd ",
-      .prints_defaults = true,
-      .reads_operators_config = true,
-      .sockets = kContainerdSockets,
-      .cdi_level = cdi::level_of_containerd},
-     {.engine = "crio", .version_mark = "crio version", .sockets = kCrioSockets, .cdi_level = newest_level}}};
+constexpr std::array<DaemonKind, 2> kKinds = {{{.engine = "containerd",
+                                                .version_mark = "containerd ",
+                                                .prints_defaults = true,
+                                                .reads_operators_config = true,
+                                                .usual_config = kContainerdConfig,
+                                                .settings = kContainerdSettings,
+                                                .sockets = kContainerdSockets,
+                                                .cdi_level = cdi::level_of_containerd},
+                                               {.engine = "crio",
+                                                .other_name = "cri-o",
+                                                .version_mark = "crio version",
+                                                .usual_config = engine::crio::kConfigPath,
+                                                .settings = kCrioSettings,
+                                                .sockets = kCrioSockets,
+                                                .cdi_level = newest_level}}};
 
 }  // namespace
 
 std::span<const DaemonKind> daemon_kinds() {
   return kKinds;
+}
+
+const DaemonKind* find_kind(std::string_view engine) {
+  for (const DaemonKind& kind : kKinds) {
+    if (engine == kind.engine || (!kind.other_name.empty() && engine == kind.other_name)) return &kind;
+  }
+  return nullptr;
 }
 
 const DaemonKind& kind_of(std::string_view version) {

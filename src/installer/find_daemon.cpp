@@ -28,9 +28,11 @@ bool waits(const Request& request) {
   return (request.verb == Verb::apply || request.verb == Verb::uninstall) && request.restart != RestartMode::none;
 }
 
-/// A host that systemd runs, no tree.
-bool is_node(const FileSystem& files) {
-  return files.exists("/run/systemd/private") || files.exists("/run/dbus/system_bus_socket");
+Error nobody_runs(std::string where) {
+  return {.code = ErrorCode::unreachable,
+          .message = "neither containerd nor CRI-O is running here: none of the usual sockets is there",
+          .where = std::move(where),
+          .hint = "give it as --socket; --restart none writes the files all the same"};
 }
 
 /// Of the daemon that is asked for, else of all.
@@ -79,6 +81,39 @@ Result<LiveDaemon> observe(const std::string& socket,
 
 }  // namespace
 
+bool is_node(const engine::FileReader& files) {
+  return files.exists("/run/systemd/private") || files.exists("/run/dbus/system_bus_socket");
+}
+
+bool asks_daemon(const Request& request, bool is_capture) {
+  if (is_capture) return false;
+  switch (request.verb) {
+    case Verb::effective:
+    case Verb::explain:
+    case Verb::lint:
+    case Verb::preflight:
+      return request.release.empty();
+    case Verb::plan:
+    case Verb::apply:
+    case Verb::uninstall:
+    case Verb::verify:
+    case Verb::status:
+    case Verb::rollback:
+      return true;
+  }
+  return true;
+}
+
+Result<void> check_found(const Request& request, const std::string& host_root, bool found) {
+  const bool changes = request.verb == Verb::apply && request.restart != RestartMode::none;
+  if (found || host_root != "/" || !changes) return {};
+  return std::unexpected(nobody_runs(""));
+}
+
+std::string config_path_of(const LiveDaemon& daemon) {
+  return daemon.config.empty() ? std::string(kind_of(daemon.build.version).usual_config) : daemon.config;
+}
+
 std::string config_of(const ProcessFacts& facts) {
   std::string path;
   for (std::size_t i = 1; i < facts.argv.size(); ++i) {
@@ -119,12 +154,7 @@ std::optional<FoundDaemon> find_now(const Request& request, const std::string& s
 std::optional<FoundDaemon> nobody(const Request& request, const Search& search) {
   if (!is_node(search.files)) return std::nullopt;
   const std::string socket(usual_sockets(request).front());
-  FoundDaemon found{.socket = socket,
-                    .daemon = std::unexpected(Error{
-                        .code = ErrorCode::unreachable,
-                        .message = "neither containerd nor CRI-O is running here: none of the usual sockets is there",
-                        .where = socket,
-                        .hint = "give it as --socket; --restart none writes the files all the same"})};
+  FoundDaemon found{.socket = socket, .daemon = std::unexpected(nobody_runs(socket))};
   if (auto status = search.connect(socket)) found.status = *std::move(status);
   return found;
 }

@@ -36,6 +36,19 @@ struct FoundDaemon {
 /// is no such socket. Runs the daemon's program only if the state folder doesn't have its answers.
 std::optional<FoundDaemon> find_daemon(const Request& request, const std::string& state_folder, const Search& search);
 
+/// A host that systemd runs, no tree.
+bool is_node(const engine::FileReader& files);
+
+/// Whether the verb has something to ask a running daemon. A capture is a recorded tree, and a given release asks what
+/// another daemon would do.
+bool asks_daemon(const Request& request, bool is_capture);
+
+/// A verb that restarts the daemon of the machine itself wants to have found one; else `unreachable`.
+engine::Result<void> check_found(const Request& request, const std::string& host_root, bool found);
+
+/// The top-level config it reads, wherever it is named.
+std::string config_path_of(const LiveDaemon& daemon);
+
 /// `--config` or `-c` of the command line; empty: it isn't there.
 std::string config_of(const ProcessFacts& facts);
 

@@ -59,11 +59,12 @@ void look_at_daemon(const Expected* expected, const engine::EffectiveConfig* tod
     state.unit = *unit;
     if (const auto now = node.services.state(*unit)) state.unit_state = now->active_state + " (" + now->sub_state + ")";
   }
-  const auto loaded = loaded_now(node);
+  auto loaded = loaded_now(node);
   if (!loaded) {
     state.unreachable = loaded.error().message;
-  } else if (expected) {
-    state.differences = compare_loaded(*expected, *loaded);
+  } else {
+    if (expected) state.differences = compare_loaded(*expected, *loaded);
+    state.loaded = *std::move(loaded);
   }
   if (today) {
     state.newer_files =

@@ -1,9 +1,10 @@
 #include "installer/observe.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "engine/containerd/containerd_engine.h"
 #include "engine/containerd/own_check.h"
@@ -22,7 +23,6 @@ using engine::Result;
 namespace containerd = engine::containerd;
 
 constexpr std::string_view kCaptureName = "capture.json";
-constexpr std::string_view kDefaultConfig = "/etc/containerd/config.toml";
 
 std::string parent_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -72,43 +72,45 @@ Result<std::optional<engine::Table>> read_defaults(const engine::FileReader& her
   return *std::move(table);
 }
 
-enum class Daemon { containerd, crio };
+using Paths = std::span<const std::string_view> DaemonKind::*;
+
+/// The kinds of daemon of which one of these paths is on the host.
+std::vector<const DaemonKind*> kinds_with(const engine::FileReader& here, const HostRoot& root, Paths paths) {
+  const std::string prefix = root.folder == "/" ? "" : root.folder;
+  std::vector<const DaemonKind*> kinds;
+  for (const DaemonKind& kind : daemon_kinds()) {
+    const bool has = std::ranges::any_of(
+        kind.*paths, [&](std::string_view path) { return here.exists(prefix + std::string(path)); });
+    if (has) kinds.push_back(&kind);
+  }
+  return kinds;
+}
 
 /// The one that is asked for, else the capture's, else the one that runs there, else the one that the host has settings
 /// of, else the one that listens.
-Result<Daemon> choose_daemon(const engine::FileReader& here,
-                             const HostRoot& root,
-                             const std::string& asked,
-                             const Capture& capture,
-                             const DaemonBuild* build) {
-  std::string name = asked.empty() ? capture.engine : asked;
-  if (name.empty() && build && !build->version.empty()) name = kind_of(build->version).engine;
-  if (name == "containerd") return Daemon::containerd;
-  if (name == "crio" || name == "cri-o") return Daemon::crio;
+Result<const DaemonKind*> choose_daemon(const engine::FileReader& here,
+                                        const HostRoot& root,
+                                        const std::string& asked,
+                                        const Capture& capture,
+                                        const DaemonBuild* build) {
+  const std::string& name = asked.empty() ? capture.engine : asked;
   if (!name.empty()) {
+    if (const DaemonKind* kind = find_kind(name)) return kind;
     return std::unexpected(Error{.code = ErrorCode::usage,
                                  .message = "no engine '" + name + "' is known",
                                  .where = root.capture,
                                  .hint = "containerd or crio"});
   }
-  const std::string prefix = root.folder == "/" ? "" : root.folder;
-  const auto any = [&](std::initializer_list<std::string_view> paths) {
-    return std::ranges::any_of(paths, [&](std::string_view path) { return here.exists(prefix + std::string(path)); });
-  };
-  bool crio = any({"/etc/crio/crio.conf", "/etc/crio/crio.conf.d"});
-  bool containerd = any({"/etc/containerd/config.toml"});
-  if (crio == containerd) {
-    const bool both = crio;
-    crio = any({"/run/crio/crio.sock", "/var/run/crio/crio.sock"});
-    containerd = any({"/run/containerd/containerd.sock"});
-    if (crio == containerd && (crio || both)) {
-      return std::unexpected(Error{.code = ErrorCode::usage,
-                                   .message = "both containerd and CRI-O are on this host",
-                                   .where = root.folder,
-                                   .hint = "say which with --engine"});
-    }
-  }
-  return crio ? Daemon::crio : Daemon::containerd;
+  if (build && !build->version.empty()) return &kind_of(build->version);
+  const auto configured = kinds_with(here, root, &DaemonKind::settings);
+  if (configured.size() == 1) return configured.front();
+  const auto listening = kinds_with(here, root, &DaemonKind::sockets);
+  if (listening.size() == 1) return listening.front();
+  if (configured.empty() && listening.empty()) return &daemon_kinds().front();
+  return std::unexpected(Error{.code = ErrorCode::usage,
+                               .message = "both containerd and CRI-O are on this host",
+                               .where = root.folder,
+                               .hint = "say which with --engine"});
 }
 
 }  // namespace
@@ -143,9 +145,11 @@ Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader&
 
 Result<Observed> observe(const engine::FileReader& here,
                          const HostRoot& root,
-                         const Request& request,
+                         const Request& given,
                          const LiveDaemon* daemon,
                          const DaemonBuild* kept) {
+  Request request = given;
+  if (daemon && request.config_is_guess) request.config.clear();
   auto capture = read_capture(here, root);
   if (!capture) return std::unexpected(capture.error());
   // Another release than the daemon's own has other defaults.
@@ -155,9 +159,7 @@ Result<Observed> observe(const engine::FileReader& here,
   const std::string text = !request.release.empty() ? request.release : build ? build->version : capture->release;
   const auto kind = choose_daemon(here, root, request.engine, *capture, daemon ? &daemon->build : kept);
   if (!kind) return std::unexpected(kind.error());
-  if (*kind == Daemon::crio) {
-    return observe_crio(here, root, request, *capture, daemon, text);
-  }
+  if ((*kind)->engine == "crio") return observe_crio(here, root, request, *capture, daemon, text);
   if (text.empty()) {
     return std::unexpected(Error{.code = ErrorCode::unknown_release,
                                  .message = "the daemon's release is not known",
@@ -179,8 +181,8 @@ Result<Observed> observe(const engine::FileReader& here,
   load.config_path = !request.config.empty()             ? request.config
                      : !capture->config.empty()          ? capture->config
                      : daemon && !daemon->config.empty() ? daemon->config
-                                                         : std::string(kDefaultConfig);
-  load.config_given = load.config_path != kDefaultConfig;
+                                                         : std::string((*kind)->usual_config);
+  load.config_given = load.config_path != (*kind)->usual_config;
   if (!capture->working_folder.empty()) {
     load.working_folder = capture->working_folder;
   } else if (daemon && !daemon->facts.working_folder.empty()) {

@@ -100,7 +100,7 @@ Result<Observed> observe_crio(const engine::FileReader& here,
   load.config_given = load.config_given || load.config_path != crio::kConfigPath;
   if (line->drop_in_folder) load.drop_in_folder = absolute(*line->drop_in_folder, daemon);
 
-  Observed observed{.cdi_level = kind_of("crio version").cdi_level(release->major, release->minor, release->patch)};
+  Observed observed{.cdi_level = find_kind("crio")->cdi_level(release->major, release->minor, release->patch)};
   std::optional<crio::Hook> hook;
   if (request.hook_mode) {
     hook = crio::Hook{.program = request.toolkit_folder + "/nvidia-container-runtime-hook",

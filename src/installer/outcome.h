@@ -10,6 +10,7 @@
 #include "engine/preflight.h"
 #include "installer/explain.h"
 #include "installer/lint.h"
+#include "installer/loaded_state.h"
 #include "installer/plan.h"
 #include "installer/roll_back.h"
 #include "installer/spec_state.h"
@@ -46,7 +47,8 @@ struct NodeState {
   std::string unit_state = {};
   std::string refused = {};  ///< why the daemon would refuse today's files; empty: it loads them
   std::vector<std::string> not_serving = {};
-  std::vector<Difference> differences = {};  ///< files against what the daemon has loaded
+  std::optional<LoadedState> loaded = std::nullopt;  ///< what the daemon has loaded; none: it wasn't to be asked
+  std::vector<Difference> differences = {};          ///< files against what the daemon has loaded
   /// Prediction against its own `config dump`; nothing: not compared.
   std::optional<std::vector<engine::Mismatch>> dump_differences = std::nullopt;
   std::string dump_failed = {};  ///< why it has no dump to compare; empty: compared, or not asked for

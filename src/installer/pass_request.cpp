@@ -5,6 +5,7 @@
 
 #include "cdi/management.h"
 #include "cdi/path.h"
+#include "installer/daemon_kind.h"
 #include "installer/handlers_option.h"
 
 namespace ctkit::installer {
@@ -90,6 +91,15 @@ Result<Request> make_pass_request(const Settings& settings,
   request.lock = settings.pid_file;
   request.confirm_timeout = settings.confirm_timeout;
   return request;
+}
+
+void weigh_config(const daemonset::ResolvedSettings& resolved, Request& request) {
+  if (resolved.is_ours("config")) return;
+  request.config_is_guess = true;
+  const bool is_read = std::ranges::all_of(daemon_kinds(), [&](const DaemonKind& kind) {
+    return kind.reads_operators_config || (!request.engine.empty() && kind.engine != request.engine);
+  });
+  if (!is_read) request.config.clear();
 }
 
 CdiRequest make_spec_request(const Settings& settings) {

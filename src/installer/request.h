@@ -27,12 +27,13 @@ enum class Trust { neither, dump, prediction };
 /// What the user asked for.
 struct Request {
   Verb verb = Verb::effective;
-  std::string root = "/";      ///< host root, or a capture's folder
-  std::string engine = {};     ///< "containerd", "crio"; empty: found
-  std::string release = {};    ///< empty: the capture's
-  std::string config = {};     ///< top-level config; empty: the capture's, else the engine's usual place
-  std::string defaults = {};   ///< a file with the node's own `config default`; empty: recorded ones
-  std::string state_dir = {};  ///< under the host root; empty: the usual place
+  std::string root = "/";        ///< host root, or a capture's folder
+  std::string engine = {};       ///< "containerd", "crio"; empty: found
+  std::string release = {};      ///< empty: the capture's
+  std::string config = {};       ///< top-level config; empty: the capture's, else the engine's usual place
+  bool config_is_guess = false;  ///< what a running daemon itself reads counts for more
+  std::string defaults = {};     ///< a file with the node's own `config default`; empty: recorded ones
+  std::string state_dir = {};    ///< under the host root; empty: the usual place
   Format format = Format::text;
   bool show_origin = false;
   bool as_dump = false;

@@ -12,7 +12,6 @@
 #include "installer/before_change.h"
 #include "installer/cdi_commands.h"
 #include "installer/exit_code.h"
-#include "installer/loaded_now.h"
 #include "installer/locked_run.h"
 #include "installer/node_state.h"
 #include "installer/pass_request.h"
@@ -87,23 +86,8 @@ Result<Settings> find_driver(const PassOrder& order, const PassHost& host, PassR
   return std::unexpected(Error{.code = ErrorCode::not_found, .message = std::move(what)});
 }
 
-/// Where we see the driver and its devices.
-struct DriverPlaces {
-  std::string driver = {};
-  std::string dev = {};
-};
-
-DriverPlaces places_of(const Settings& settings) {
-  DriverPlaces places{.driver =
-                          settings.driver_root_ctr_path.empty() ? settings.driver_root : settings.driver_root_ctr_path};
-  places.dev = !settings.dev_root_ctr_path.empty()                                      ? settings.dev_root_ctr_path
-               : settings.dev_root.empty() || settings.dev_root == settings.driver_root ? places.driver
-                                                                                        : settings.dev_root;
-  return places;
-}
-
 /// What changes when the driver does.
-void watch_driver(const DriverPlaces& places, PassReport& report) {
+void watch_driver(const daemonset::DriverPlaces& places, PassReport& report) {
   for (const std::string_view folder : {"dev", "dev/nvidia-caps"}) {
     report.watch.push_back({.on_host = false, .folder = cdi::join(places.dev, folder), .prefix = "nvidia"});
   }
@@ -118,7 +102,7 @@ void watch_driver(const DriverPlaces& places, PassReport& report) {
 /// False: the pass can't go on, and the report says why.
 bool make_nodes(const Settings& settings, const PassHost& host, PassReport& report) {
   if (!settings.cdi_enabled || settings.create_device_nodes != "control" || !host.make_device_nodes) return true;
-  const auto made = host.make_device_nodes(places_of(settings).dev);
+  const auto made = host.make_device_nodes(daemonset::driver_places(settings).dev);
   // Whether the driver is there is for the spec to say.
   if (!made && made.error().code == ErrorCode::not_found) return true;
   if (!made) {
@@ -236,13 +220,9 @@ void verify(const Request& request, const NodeAtHand& node, PassReport& report) 
   report.restarts = state.journal ? state.journal->restarts : 0;
   report.not_ready = objection(state, request.desired.handlers);
   if (report.not_ready.empty() && node.host->without_handlers) report.not_ready = hook_objection(request, node);
-  if (node.host->live && node.host->live->daemon) {
-    LiveNode& live = *node.host->live;
-    const auto loaded = loaded_now(live);
-    for (const engine::DesiredHandler& wanted : request.desired.handlers) {
-      const LoadedHandler* there = loaded ? loaded->find_handler(wanted.name) : nullptr;
-      if (there && there->binary_name == wanted.binary) ++report.handlers_ready;
-    }
+  for (const engine::DesiredHandler& wanted : request.desired.handlers) {
+    const LoadedHandler* there = state.loaded ? state.loaded->find_handler(wanted.name) : nullptr;
+    if (there && there->binary_name == wanted.binary) ++report.handlers_ready;
   }
   if (report.not_ready.empty() && report.handlers_ready < report.handlers_wanted) {
     report.not_ready = "the daemon serves " + std::to_string(report.handlers_ready) + " of " +
@@ -372,7 +352,7 @@ void compare_config(const Request& request, const NodeAtHand& node, PassMode mod
   if (mode != PassMode::install || request.config.empty() || node.daemon_config.empty()) return;
   if (request.config == node.daemon_config) return;
   host.say("warning: the settings name '" + request.config + "', the running daemon reads '" + node.daemon_config +
-           "': that counts");
+           (request.config_is_guess ? "': that counts" : "': the settings count"));
 }
 
 }  // namespace
@@ -395,8 +375,9 @@ PassReport run_pass(const PassOrder& order, const PassHost& host) {
     fail(report, request.error());
     return report;
   }
+  weigh_config(order.resolved, *request);
   if (settings->cdi_enabled) {
-    watch_driver(places_of(*settings), report);
+    watch_driver(daemonset::driver_places(*settings), report);
     report.watch.push_back(watch_here(make_spec_request(*settings).output));
   }
   if (!make_nodes(*settings, host, report)) return report;

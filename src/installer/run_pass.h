@@ -24,7 +24,7 @@ struct NodeAtHand {
   const engine::Engine* engine = nullptr;
   Host* host = nullptr;
   std::int64_t daemon_pid = 0;     ///< 0: none runs
-  std::string daemon_config = {};  ///< on its command line; empty: its usual place, or none runs
+  std::string daemon_config = {};  ///< that it reads; empty: none runs
 };
 
 /// What became of the toolkit's files.

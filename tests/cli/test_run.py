@@ -170,6 +170,14 @@ class Once(RunCase):
             self.assertIn("docker is not supported", done.stderr)
         self.assertEqual(self.snapshot(), before)
 
+    def test_debug_tells_every_look(self):
+        self.write(INCIDENT)
+        done = self.once("--debug")
+        self.assertIn("looking at the node, to install\n", done.stderr)
+        self.assertIn("looked at the node: settled, something was changed, drift: 0, handlers: 0 of 3, not ready: ", done.stderr)
+        self.assertIn("resync = '300' (default)", done.stderr)
+        self.assertNotIn("looked at the node", self.once().stderr)
+
     def test_handlers_that_can_not_be_are_refused_at_once(self):
         before = self.snapshot()
         for handlers in ("kata=/opt/kata,kata=/opt/other", "kata"):

@@ -108,12 +108,34 @@ TEST(DriverReady, BeatsTheEnvironmentButNotAFlagOrOurOwnNames) {
       resolve({"--dev-root=/flag"},
               {{"NVIDIA_DRIVER_ROOT", "/env"}, {"CTKIT_DRIVER_ROOT_CTR_PATH", "/ours"}, {"IS_HOST_DRIVER", "true"}}),
       ready);
-  EXPECT_EQ(settings.is_host_driver, "false");
   EXPECT_EQ(settings.driver_root, "/run/nvidia/driver");
   EXPECT_EQ(settings.driver_root_ctr_path, "/ours");
   EXPECT_EQ(settings.dev_root, "/flag");
   EXPECT_EQ(settings.dev_root_ctr_path, "/host");
 }
+
+struct Place {
+  Settings settings = {};
+  DriverPlaces places = {};
+};
+void PrintTo(const Place& place, std::ostream* out) {
+  *out << place.places.driver << " " << place.places.dev;
+}
+
+class Places : public testing::TestWithParam<Place> {};
+
+TEST_P(Places, FollowFromOneAnother) {
+  EXPECT_EQ(driver_places(GetParam().settings), GetParam().places);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Driver,
+    Places,
+    testing::Values(Place{{.driver_root = "/d"}, {"/d", "/d"}},
+                    Place{{.driver_root = "/d", .driver_root_ctr_path = "/c"}, {"/c", "/c"}},
+                    Place{{.driver_root = "/d", .driver_root_ctr_path = "/c", .dev_root = "/d"}, {"/c", "/c"}},
+                    Place{{.driver_root = "/d", .driver_root_ctr_path = "/c", .dev_root = "/e"}, {"/c", "/e"}},
+                    Place{{.driver_root = "/d", .dev_root = "/e", .dev_root_ctr_path = "/f"}, {"/d", "/f"}}));
 
 }  // namespace
 }  // namespace ctkit::daemonset

@@ -38,6 +38,15 @@ TEST(PassReport, ComesBackAsItWas) {
   EXPECT_EQ(parse_pass_report(render_pass_report({})), PassReport{});
 }
 
+TEST(PassReport, ItsSummaryIsOneLine) {
+  EXPECT_EQ(render_summary({.end = PassReport::End::settled, .ready = true, .handlers_wanted = 3, .handlers_ready = 3}),
+            "settled, drift: 0, handlers: 3 of 3, ready");
+  EXPECT_EQ(render_summary({.changed = true, .took_back = true, .not_ready = "no", .drift = {"x"}}),
+            "failed, what was changed was taken back, drift: 1, handlers: 0 of 0, not ready: no");
+  EXPECT_EQ(render_summary({.end = PassReport::End::waiting, .changed = true, .not_ready = "waiting for it"}),
+            "waiting, something was changed, drift: 0, handlers: 0 of 0, not ready: waiting for it");
+}
+
 TEST(PassReport, OneThatIsCutOffHasFailed) {
   const std::string text = render_pass_report(full());
   for (std::size_t length = 0; length < text.size(); ++length) {

@@ -370,7 +370,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Settings, EveryRowThatIsAPathSaysSo) {
   for (const SettingRow& row : setting_rows()) {
-    const bool path = row.own_default.starts_with('/') || row.nvidia_default.starts_with('/');
+    const bool path = row.default_value.starts_with('/');
     EXPECT_TRUE(!path || !row.without_effect.empty() || row.path != Path::none) << row.flags;
     if (row.path == Path::none) continue;
     const std::string flag = "--" + std::string(split_words(row.flags).front());

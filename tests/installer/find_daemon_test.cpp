@@ -60,6 +60,38 @@ class FindDaemon : public testing::Test {
   };
 };
 
+TEST(ConfigPath, IsTheCommandLinesElseTheUsualOneOfThatDaemon) {
+  const auto path = [](const std::string& config, const std::string& version) {
+    return config_path_of({.config = config, .build = {.version = version}});
+  };
+  EXPECT_EQ(path("/etc/c.toml", "containerd 1.7.27"), "/etc/c.toml");
+  EXPECT_EQ(path("", "containerd github.com/containerd/containerd v1.7.27 05044ec"), "/etc/containerd/config.toml");
+  EXPECT_EQ(path("", "crio version 1.34.11"), "/etc/crio/crio.conf");
+}
+
+TEST(AsksDaemon, WhoReadsATreeOrAnotherReleaseDoesNot) {
+  for (const Verb verb : {Verb::effective, Verb::explain, Verb::lint, Verb::preflight}) {
+    EXPECT_TRUE(asks_daemon({.verb = verb}, false));
+    EXPECT_FALSE(asks_daemon({.verb = verb, .release = "1.7.27"}, false));
+    EXPECT_FALSE(asks_daemon({.verb = verb}, true));
+  }
+  for (const Verb verb : {Verb::plan, Verb::apply, Verb::uninstall, Verb::verify, Verb::status, Verb::rollback}) {
+    EXPECT_TRUE(asks_daemon({.verb = verb, .release = "1.7.27"}, false));
+    EXPECT_FALSE(asks_daemon({.verb = verb}, true));
+  }
+}
+
+TEST(CheckFound, ApplyOnTheMachineItselfWantsADaemonToRestart) {
+  const Request apply{.verb = Verb::apply};
+  EXPECT_TRUE(check_found(apply, "/", true));
+  EXPECT_TRUE(check_found(apply, "/tree", false));
+  EXPECT_TRUE(check_found({.verb = Verb::apply, .restart = RestartMode::none}, "/", false));
+  EXPECT_TRUE(check_found({.verb = Verb::plan}, "/", false));
+  const auto refused = check_found(apply, "/", false);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unreachable);
+}
+
 TEST_F(FindDaemon, WithoutASocketThereIsNone) {
   EXPECT_FALSE(find());
 }

@@ -1,6 +1,8 @@
 #include "installer/observe.h"
 
+#include <ostream>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,6 +64,65 @@ TEST(ObserveEngine, NeedsARelease) {
   ASSERT_FALSE(name);
   EXPECT_EQ(name.error().code, ErrorCode::unknown_release);
   EXPECT_THAT(name.error().hint, HasSubstr("--release"));
+}
+
+struct Host {
+  std::string name = {};
+  std::vector<std::string> files = {};
+  std::string engine = {};  ///< "": it can't be told
+};
+void PrintTo(const Host& host, std::ostream* out) {
+  *out << host.name;
+}
+
+class WhichDaemon : public testing::TestWithParam<Host> {};
+
+TEST_P(WhichDaemon, IsToldByItsSettingsElseByWhoListens) {
+  MemoryFiles here;
+  for (const std::string& file : GetParam().files)
+    here.add_file("/tree" + file, "");
+  const std::string release = GetParam().engine.starts_with("CRI-O") ? "1.34.11" : "1.7.27";
+  const auto name = name_of(here, {.root = "/tree", .release = release});
+  if (!GetParam().engine.empty()) {
+    EXPECT_THAT(name.value(), testing::StartsWith(GetParam().engine));
+    return;
+  }
+  ASSERT_FALSE(name);
+  EXPECT_THAT(name.error().message, HasSubstr("both containerd and CRI-O"));
+}
+
+const std::string kContainerd = "/etc/containerd/config.toml";
+const std::string kK3sSocket = "/run/k3s/containerd/containerd.sock";
+const std::string kCrioSocket = "/run/crio/crio.sock";
+
+INSTANTIATE_TEST_SUITE_P(
+    Hosts,
+    WhichDaemon,
+    testing::Values(
+        Host{"Nothing", {}, "containerd"},
+        Host{"ContainerdsSettings", {kContainerd, kCrioSocket}, "containerd"},
+        Host{"CrioSettings", {"/etc/crio/crio.conf", kK3sSocket}, "CRI-O"},
+        Host{"CrioDropIns", {"/etc/crio/crio.conf.d/10-crio.conf"}, "CRI-O"},
+        Host{"BothSettingsAndOneListens", {kContainerd, "/etc/crio/crio.conf", kCrioSocket}, "CRI-O"},
+        Host{"BothSettingsAndTheOtherListens", {kContainerd, "/etc/crio/crio.conf", kK3sSocket}, "containerd"},
+        Host{"BothSettings", {kContainerd, "/etc/crio/crio.conf"}, ""},
+        Host{"BothListen", {kK3sSocket, kCrioSocket}, ""},
+        Host{"OneListens", {kCrioSocket}, "CRI-O"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(ObserveEngine, AConfigThatIsAGuessGivesWayToTheRunningDaemons) {
+  const MemoryFiles here;
+  const auto root_of = [&](bool is_guess, const LiveDaemon* daemon) {
+    const Request request{.release = "1.7.27", .config = "/etc/guess.toml", .config_is_guess = is_guess};
+    const auto observed = observe(here, {.folder = "/"}, request, daemon, nullptr);
+    const MemoryFiles node{{"/etc/guess.toml", "version = 2\nroot = \"/guessed\"\n"},
+                           {"/etc/own.toml", "version = 2\nroot = \"/own\"\n"}};
+    return *find(observed->engine->effective(node, false)->config, "root")->string();
+  };
+  const LiveDaemon daemon{.config = "/etc/own.toml", .build = {.version = "containerd 1.7.27"}};
+  EXPECT_EQ(root_of(true, &daemon), "/own");
+  EXPECT_EQ(root_of(true, nullptr), "/guessed");
+  EXPECT_EQ(root_of(false, &daemon), "/guessed");
 }
 
 TEST(ObserveEngine, ReadsTheConfigThatTheCaptureNames) {

@@ -1,5 +1,6 @@
 #include "installer/pass_request.h"
 
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,6 +98,36 @@ TEST(PassRequest, AHookInsteadOfHandlersIsAskedForAsInApply) {
     EXPECT_EQ(refused.error().code, engine::ErrorCode::usage);
   }
 }
+
+struct Weighed {
+  std::string name = {};
+  daemonset::Environment environment = {};
+  std::string config = {};
+  bool is_guess = false;
+};
+void PrintTo(const Weighed& weighed, std::ostream* out) {
+  *out << weighed.name;
+}
+
+class WeighedConfig : public testing::TestWithParam<Weighed> {};
+
+TEST_P(WeighedConfig, IsAGuessUnlessItIsOurs) {
+  const auto resolved = daemonset::resolve_settings(Dialect::own, {}, GetParam().environment);
+  auto request = make_pass_request(resolved->settings, {}, PassMode::install);
+  weigh_config(*resolved, *request);
+  EXPECT_EQ(request->config, GetParam().config);
+  EXPECT_EQ(request->config_is_guess, GetParam().is_guess);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings,
+    WeighedConfig,
+    testing::Values(Weighed{"Containerd", {{"RUNTIME_CONFIG", "/x"}, {"RUNTIME", "containerd"}}, "/x", true},
+                    Weighed{"Crio", {{"RUNTIME_CONFIG", "/x"}, {"RUNTIME", "crio"}}, "", true},
+                    Weighed{"Found", {{"RUNTIME_CONFIG", "/x"}}, "", true},
+                    Weighed{"Ours", {{"CTKIT_CONFIG", "/x"}, {"RUNTIME", "crio"}}, "/x", false},
+                    Weighed{"OursFound", {{"CTKIT_CONFIG", "/x"}}, "/x", false}),
+    [](const auto& row) { return row.param.name; });
 
 TEST(PassRequest, HandlersThatCanNotBeAreAMistake) {
   for (const auto& [list, message] : {std::pair("kata", "not 'kata'"),

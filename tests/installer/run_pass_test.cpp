@@ -141,9 +141,12 @@ TEST_F(RunPass, ASecondStartChangesNothing) {
   here.before_mutation = [] { ADD_FAILURE() << "something is written"; };
   files.before_mutation = [] { ADD_FAILURE() << "something is written"; };
   for (const PassMode mode : {PassMode::install, PassMode::repair, PassMode::look}) {
+    const std::size_t asked_before = node.status.deadlines().size();
     const PassReport report = run(mode);
     EXPECT_TRUE(report.ready) << report.not_ready;
     EXPECT_FALSE(report.changed);
+    // Whether a restart is due, and what it serves.
+    EXPECT_EQ(node.status.deadlines().size(), asked_before + 2);
     EXPECT_THAT(report.drift, IsEmpty());
     EXPECT_THAT(said, IsEmpty());
   }

@@ -26,36 +26,6 @@ std::string absolute(const std::string& path) {
   return error ? path : full.lexically_normal().string();
 }
 
-// A capture is a recorded tree, and a given release asks what another daemon would do.
-bool looks_for_daemon(const Request& request, const HostRoot& root) {
-  if (!root.capture.empty()) return false;
-  switch (request.verb) {
-    case Verb::effective:
-    case Verb::explain:
-    case Verb::lint:
-    case Verb::preflight:
-      return request.release.empty();
-    case Verb::plan:
-    case Verb::apply:
-    case Verb::uninstall:
-    case Verb::verify:
-    case Verb::status:
-    case Verb::rollback:
-      return true;
-  }
-  return true;
-}
-
-// The verbs that do something to a running daemon, or look at it, want one on the machine itself.
-Result<void> check_daemon(const Request& request, const HostRoot& root, const FoundDaemon* found) {
-  const bool changes = request.verb == Verb::apply && request.restart != RestartMode::none;
-  if (found || root.folder != "/" || !changes) return {};
-  return std::unexpected(
-      Error{.code = ErrorCode::unreachable,
-            .message = "neither containerd nor CRI-O is running here: none of the usual sockets is there",
-            .hint = "give it as --socket; --restart none writes the files all the same"});
-}
-
 void say(const std::string& text) {
   std::cerr << "ctkit: " << text << '\n';
 }
@@ -77,20 +47,18 @@ Result<std::unique_ptr<OpenNode>> OpenNode::open(const Request& request, const O
   node->host_.emplace(Host{.files = *node->files_});
 
   // The stock image's lock is for nodes only; a tree has no systemd.
-  const FileSystem& host = *node->files_;
-  const bool is_node =
-      node->root_.folder == "/" || host.exists("/run/systemd/private") || host.exists("/run/dbus/system_bus_socket");
-  const bool wants_stock_lock = is_node && node->root_.capture.empty() && !opening.holds_stock_lock;
+  const bool has_daemon = node->root_.folder == "/" || is_node(*node->files_);
+  const bool wants_stock_lock = has_daemon && node->root_.capture.empty() && !opening.holds_stock_lock;
   auto held = lock_host(request, *node->files_, wants_stock_lock);
   if (!held) return std::unexpected(held.error());
   node->locks_ = *std::move(held);
   return node;
 }
 
-Result<void> OpenNode::observe(const Request& given, ConfigPath path) {
+Result<void> OpenNode::observe(const Request& given) {
   Request request = given;
   if (!request.defaults.empty()) request.defaults = absolute(request.defaults);
-  if (looks_for_daemon(request, root_)) {
+  if (asks_daemon(request, !root_.capture.empty())) {
     const auto connect = [&](const std::string& socket) -> Result<std::unique_ptr<DaemonStatus>> {
       return CriStatus::open(root_.folder, socket);
     };
@@ -102,7 +70,7 @@ Result<void> OpenNode::observe(const Request& given, ConfigPath path) {
                           .clock = seams_->clock,
                           .connect = connect});
   }
-  if (auto wanted = check_daemon(request, root_, found_ ? &*found_ : nullptr); !wanted) return wanted;
+  if (auto there = check_found(request, root_.folder, found_.has_value()); !there) return there;
   if (found_ && found_->status) {
     live_.emplace(LiveNode{.socket = found_->socket,
                            .daemon = found_->daemon,
@@ -115,7 +83,6 @@ Result<void> OpenNode::observe(const Request& given, ConfigPath path) {
     host_->live = &*live_;
   }
   if (request.verb == Verb::rollback) return {};
-  if (path == ConfigPath::guessed && daemon() != nullptr) request.config.clear();
   // A daemon that is down says nothing; what it said before still tells its release.
   const auto kept = found_ ? read_build(*files_, state_folder(request)) : std::nullopt;
   auto observed = installer::observe(*here_, root_, request, daemon(), kept ? &*kept : nullptr);

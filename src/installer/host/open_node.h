@@ -24,9 +24,6 @@ struct Opening {
   bool holds_stock_lock = false;                      ///< by whoever started us
 };
 
-/// Whether the request's config path counts for more than what the running daemon itself reads.
-enum class ConfigPath { given, guessed };
-
 /// The host put together from the real seams: its files and the locks that the verb wants, then the daemon and what it
 /// is known to be.
 class OpenNode {
@@ -35,7 +32,7 @@ class OpenNode {
   static engine::Result<std::unique_ptr<OpenNode>> open(const Request& request, const Opening& opening = {});
 
   /// Looks for the daemon and says what engine it is. rollback needs no engine, and gets none.
-  engine::Result<void> observe(const Request& request, ConfigPath path = ConfigPath::given);
+  engine::Result<void> observe(const Request& request);
 
   [[nodiscard]] Host& host() { return *host_; }
   [[nodiscard]] FileSystem& here() { return *here_; }

@@ -19,8 +19,6 @@ class ReadinessFile {
   engine::Result<void> publish(const std::string& text);
   engine::Result<void> withdraw();
 
-  [[nodiscard]] bool is_published() const { return lock_ != nullptr; }
-
  private:
   FileSystem& files_;
   std::string path_;

@@ -11,8 +11,8 @@
 
 #include "daemonset/mounts.h"
 #include "daemonset/resolve_settings.h"
-#include "installer/daemon_kind.h"
 #include "installer/exit_code.h"
+#include "installer/find_daemon.h"
 #include "installer/host/mapped_file_system.h"
 #include "installer/host/open_node.h"
 #include "installer/host/posix_tree.h"
@@ -70,22 +70,12 @@ PassReport make_pass(const ResolvedSettings& resolved,
   const auto tree = PosixTree::open("/");
   if (!tree) return failed_pass(tree.error());
   SystemClock clock;
-  // The operator names the usual path, whatever the daemon reads.
-  const daemonset::ResolvedValue* config = resolved.find("config");
-  const bool names_config = config->source.starts_with('-') || config->source.starts_with("CTKIT_");
-  const auto find_node = [&](const Request& asked) -> Result<NodeAtHand> {
-    Request request = asked;
-    const auto reads = [&](const DaemonKind& kind) {
-      return kind.engine != request.engine || kind.reads_operators_config;
-    };
-    if (!names_config && !std::ranges::all_of(daemon_kinds(), reads)) request.config.clear();
-    const auto known = (*node)->observe(request, names_config ? ConfigPath::given : ConfigPath::guessed);
-    if (!known) return std::unexpected(known.error());
+  const auto find_node = [&](const Request& request) -> Result<NodeAtHand> {
+    if (const auto known = (*node)->observe(request); !known) return std::unexpected(known.error());
     NodeAtHand found{.engine = (*node)->engine(), .host = &(*node)->host()};
     if (const LiveDaemon* daemon = (*node)->daemon()) {
       found.daemon_pid = daemon->process.pid;
-      constexpr const char* kUsualConfig = "/etc/containerd/config.toml";
-      found.daemon_config = daemon->config.empty() ? kUsualConfig : daemon->config;
+      found.daemon_config = config_path_of(*daemon);
     }
     return found;
   };

@@ -128,6 +128,7 @@ class Loop {
   Result<void> start(daemonset::PassMode mode) {
     auto pass = PassProcess::start([&] { return parts_.pass(mode, report_.driver_ready_text); });
     if (!pass) return std::unexpected(pass.error());
+    if (settings_.debug) say("looking at the node, to " + std::string(daemonset::name_of(mode)));
     pass_.emplace(*std::move(pass));
     lifecycle_.pass_started();
     return {};
@@ -225,6 +226,7 @@ class Loop {
     if (!set.failed.empty() && set.failed != watch_failed_) say("not everything can be watched: " + set.failed);
     watch_failed_ = set.failed;
     if (set.grew) lifecycle_.change(now_in_milliseconds());
+    if (settings_.debug) say("looked at the node: " + daemonset::render_summary(report));
     tell(report);
     if (report.daemon_pid != report_.daemon_pid || !daemon_) {
       daemon_ =
@@ -291,7 +293,7 @@ class Loop {
   // Where we see it.
   [[nodiscard]] std::string driver_root() const {
     const auto ready = daemonset::parse_driver_ready(report_.driver_ready_text);
-    return ready.whole() ? ready.driver_root_ctr_path : settings_.driver_root_ctr_path;
+    return daemonset::driver_places(ready.whole() ? with_driver_ready(parts_.resolved, ready) : settings_).driver;
   }
 
   // A driver container mounts its root where the driver is to be: no file changes.
