@@ -65,7 +65,10 @@ engine::Result<Inventory> take_inventory(const Tree& driver_root,
 /// if there are none.
 std::string find_library_version(const Tree& driver_root);
 
-/// The version in the text of /proc/driver/nvidia/version; "" if there is none.
+/// Where the loaded module says its version.
+inline constexpr const char* kModuleVersionFile = "/proc/driver/nvidia/version";
+
+/// The version in that file's text; "" if there is none.
 std::string parse_module_version(std::string_view text);
 
 }  // namespace ctkit::cdi

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cdi/inventory.h"
 #include "cdi/spec.h"
 
 namespace ctkit::cdi {
+
+/// The kind of the spec that NVIDIA's runtime asks for; whoever has its device `all` has every GPU.
+inline constexpr std::string_view kManagementKind = "management.nvidia.com/gpu";
 
 /// Where the things of an inventory are on the host, and who runs the hooks. Roots are clean paths.
 struct ManagementRequest {

@@ -45,7 +45,7 @@ enum class OnConflict {
 struct Desired {
   std::vector<DesiredHandler> handlers = {};
   std::string default_handler = {};  ///< empty: as it is
-  bool enable_cdi = false;  ///< CDI devices of CRI requests, where the daemon has a switch for them and it is off
+  bool enable_cdi = false;  ///< CDI devices in CRI requests; nothing is to do where the daemon always takes them
   OnConflict on_conflict = OnConflict::restore;
   std::string drop_in = {};  ///< folder and first choice of name of our file; empty: the engine's usual place
 };
@@ -107,22 +107,14 @@ class Engine {
   /// finding.
   [[nodiscard]] virtual std::vector<Finding> lint(const FileReader& files,
                                                   const Result<EffectiveConfig>& effective,
-                                                  const FileModes& modes) const;
+                                                  const FileModes& modes) const = 0;
 
   /// What another release of the daemon makes of the same files. Fails with `unknown_release`, with `usage` where the
   /// engine has no such comparison.
-  [[nodiscard]] virtual Result<Preflight> preflight(const FileReader& files, std::string_view release) const;
+  [[nodiscard]] virtual Result<Preflight> preflight(const FileReader& files, std::string_view release) const = 0;
 
   /// The engine's later lines, for what a change will mean after an upgrade; nearest first.
   [[nodiscard]] virtual std::vector<std::unique_ptr<Engine>> successors() const = 0;
 };
-
-inline std::vector<Finding> Engine::lint(const FileReader&, const Result<EffectiveConfig>&, const FileModes&) const {
-  return {};
-}
-
-inline Result<Preflight> Engine::preflight(const FileReader&, std::string_view) const {
-  return std::unexpected(Error{.code = ErrorCode::usage, .message = "preflight knows no releases of " + name()});
-}
 
 }  // namespace ctkit::engine

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/text_lines.h"
 #include "engine/toml_date.h"
 #include "engine/toml_number.h"
 #include "engine/toml_text.h"
@@ -21,15 +22,6 @@ bool has(std::string_view text, std::size_t at, std::string_view characters) {
 std::size_t plain_key_length(std::string_view text) {
   const auto end = std::ranges::find_if_not(text, [](char c) { return c == '.' || is_bare_key_character(c); });
   return static_cast<std::size_t>(end - text.begin());
-}
-
-/// A UTF-16 or UTF-32 mark goes too, although what follows is then read as bytes (LoadBytes in
-/// toml.go).
-std::size_t byte_order_mark_length(std::string_view text) {
-  using namespace std::literals;
-  if (text.starts_with("\x00\x00\xfe\xff"sv) || text.starts_with("\xff\xfe\x00\x00"sv)) return 4;
-  if (text.starts_with("\xef\xbb\xbf")) return 3;
-  return text.starts_with("\xfe\xff") || text.starts_with("\xff\xfe") ? 2 : 0;
 }
 
 }  // namespace

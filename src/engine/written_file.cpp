@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/key_path.h"
+#include "engine/text_lines.h"
 #include "engine/toml_reader.h"
 #include "engine/toml_scanner.h"
 
@@ -35,17 +36,6 @@ std::vector<Said> what_is_said(std::string_view text, const std::vector<Statemen
         {std::move(key), std::string(text.substr(statement.value.begin, statement.value.end - statement.value.begin))});
   }
   return said;
-}
-
-/// The end of the line that holds `at`, its newline included.
-std::size_t line_end(std::string_view text, std::size_t at) {
-  const std::size_t end = text.find('\n', at);
-  return end == std::string_view::npos ? text.size() : end + 1;
-}
-
-std::size_t line_begin(std::string_view text, std::size_t at) {
-  const std::size_t begin = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
-  return begin == std::string_view::npos ? 0 : begin + 1;
 }
 
 }  // namespace

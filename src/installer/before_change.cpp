@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/quoted_list.h"
 #include "installer/loaded_now.h"
 #include "installer/own_program.h"
 #include "installer/redact.h"
@@ -22,13 +23,6 @@ Error decision_needed(std::string message, std::string where, std::string hint) 
           .message = std::move(message),
           .where = std::move(where),
           .hint = std::move(hint)};
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names)
-    text += (text.empty() ? "'" : ", '") + name + "'";
-  return text;
 }
 
 std::string in_words(const engine::Mismatch& mismatch) {
@@ -128,7 +122,7 @@ Result<void> check_loss(const Request& request,
   if (lost.empty()) return {};
   return std::unexpected(decision_needed(
       "the running daemon serves handlers that its files no longer have, and a restart would lose them: " +
-          listed(lost),
+          engine::quoted_list(lost),
       "",
       "put them back into a file, or accept it with --restart always"));
 }

@@ -25,7 +25,6 @@ using engine::Result;
 
 namespace {
 
-constexpr std::string_view kModuleVersion = "/proc/driver/nvidia/version";
 constexpr std::string_view kKernelRelease = "/proc/sys/kernel/osrelease";
 constexpr std::string_view kFirmwareFolder = "/sys/module/firmware_class/parameters/path";
 constexpr unsigned kSpecMode = 0644;
@@ -122,7 +121,7 @@ Result<cdi::Spec> make_spec(const CdiRequest& request,
                           **dev,
                           {.kernel_release = std::move(kernel),
                            .firmware_folder = read_line(files, kFirmwareFolder),
-                           .module_version = cdi::parse_module_version(read_line(files, kModuleVersion)),
+                           .module_version = cdi::parse_module_version(read_line(files, cdi::kModuleVersionFile)),
                            .root_is_host = roots.driver == "/"});
   if (!inventory) return std::unexpected(inventory.error());
   warnings = inventory->warnings;

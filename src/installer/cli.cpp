@@ -8,6 +8,7 @@
 
 #include "cdi/path.h"
 #include "installer/handlers_option.h"
+#include "installer/node_options.h"
 
 namespace ctkit::installer {
 
@@ -30,15 +31,7 @@ void add_node_options(CLI::App& verb, Request& request) {
   verb.add_option("--root", request.root, "Host root, a recorded tree or a capture's folder")
       ->envname("CTKIT_ROOT")
       ->capture_default_str();
-  verb.add_option("--engine", request.engine, "containerd or crio (default: found)")
-      ->envname("CTKIT_ENGINE")
-      ->check(CLI::IsMember({"containerd", "crio"}));
-  verb.add_option("--release", request.release, "The daemon's release, as its `--version` prints it")
-      ->envname("CTKIT_RELEASE");
-  verb.add_option("--config", request.config, "Top-level config, seen from the host root")->envname("CTKIT_CONFIG");
-  verb.add_option(
-          "--defaults", request.defaults, "The node's own `containerd config default`, for builds with other defaults")
-      ->envname("CTKIT_DEFAULTS");
+  add_daemon_options(verb, request);
 }
 
 /// The verb's formats, the default one first.
@@ -63,9 +56,7 @@ void add_change_options(CLI::App& verb, Request& request, Words& words) {
       ->envname("CTKIT_ON_CONFLICT")
       ->check(CLI::IsMember({"restore", "keep", "refuse"}));
   verb.add_option("--drop-in", request.desired.drop_in, "Our file, seen from the host root")->envname("CTKIT_DROP_IN");
-  verb.add_option("--toolkit-folder", words.toolkit_folder, "Where the NVIDIA runtime binaries are on the host")
-      ->envname("CTKIT_TOOLKIT_FOLDER")
-      ->capture_default_str();
+  add_toolkit_folder(verb, words.toolkit_folder);
 }
 
 void add_hook_options(CLI::App& verb, Request& request, Words& words) {
@@ -81,19 +72,6 @@ void add_hook_options(CLI::App& verb, Request& request, Words& words) {
   verb.add_option("--hook-filename", request.hook_name, "The OCI hook's name")
       ->envname("CRIO_HOOK_FILENAME")
       ->capture_default_str();
-}
-
-void add_state_dir(CLI::App& verb, Request& request) {
-  verb.add_option("--state-dir", request.state_dir, "Where the journal is, seen from the host root")
-      ->envname("CTKIT_STATE_DIR");
-}
-
-void add_socket(CLI::App& verb, Request& request) {
-  verb.add_option(
-          "--socket",
-          request.socket,
-          "The running daemon's socket, seen from the host root (default: the first of the usual ones that serves)")
-      ->envname("CTKIT_SOCKET");
 }
 
 void add_live_options(CLI::App& verb, Request& request, Words& words) {
@@ -253,6 +231,10 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
             ->default_str("/run/nvidia/toolkit/ctkit-ready");
         break;
       case Verb::uninstall:
+        verb.app->add_flag("--toolkit",
+                           request.with_toolkit,
+                           "Also the toolkit's files that `ctkit run` installed, if nobody needs them");
+        add_toolkit_folder(*verb.app, words.toolkit_folder);
         break;
     }
   }

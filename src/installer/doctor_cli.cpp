@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "installer/node_options.h"
+
 namespace ctkit::installer {
 
 std::optional<std::variant<DoctorRequest, Printed>> parse_doctor_command_line(std::span<const char* const> argv) {
@@ -19,20 +21,10 @@ std::optional<std::variant<DoctorRequest, Printed>> parse_doctor_command_line(st
                  node.root,
                  "Host root, a recorded tree or a capture's folder (default: /, in a pod /host if it is there)")
       ->envname("CTKIT_ROOT");
-  app.add_option("--engine", node.engine, "containerd or crio (default: found)")
-      ->envname("CTKIT_ENGINE")
-      ->check(CLI::IsMember({"containerd", "crio"}));
-  app.add_option("--release", node.release, "The daemon's release, as its `--version` prints it")
-      ->envname("CTKIT_RELEASE");
-  app.add_option("--config", node.config, "Top-level config, seen from the host root")->envname("CTKIT_CONFIG");
-  app.add_option("--defaults", node.defaults, "The node's own `containerd config default`")->envname("CTKIT_DEFAULTS");
-  app.add_option("--socket", node.socket, "The running daemon's socket, seen from the host root")
-      ->envname("CTKIT_SOCKET");
-  app.add_option("--state-dir", node.state_dir, "Where the journal is, seen from the host root")
-      ->envname("CTKIT_STATE_DIR");
-  app.add_option("--toolkit-folder", node.toolkit_folder, "Where the NVIDIA runtime binaries are on the host")
-      ->envname("CTKIT_TOOLKIT_FOLDER")
-      ->capture_default_str();
+  add_daemon_options(app, node);
+  add_socket(app, node);
+  add_state_dir(app, node);
+  add_toolkit_folder(app, node.toolkit_folder);
   app.add_option("--driver-root",
                  request.driver_root,
                  "Where the driver is on the host (default: what driver-ready says, else /run/nvidia/driver or /)")

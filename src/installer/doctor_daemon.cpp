@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/nvidia_runtime.h"
 #include "installer/doctor_gates.h"
 
 // The daemon: what its files say, what it says of them, what it has loaded.
@@ -43,7 +44,7 @@ const engine::Handler* find_handler(const DaemonFacts& daemon, std::string_view 
 std::string nvidia_handlers(const DaemonFacts& daemon) {
   std::string names;
   for (const engine::Handler& handler : daemon.handlers) {
-    if (!handler.binary.contains("nvidia-container-runtime")) continue;
+    if (!engine::is_nvidia_runtime(handler.binary)) continue;
     names += (names.empty() ? "" : ", ") + handler.name + (handler.is_default ? " (the default)" : "");
   }
   return names;
@@ -80,7 +81,7 @@ Gate handlers_gate(const DoctorFacts& facts) {
                   "' is effective: its pods stay without a sandbox (\"no runtime for \\\"" + facts.runtime_class +
                   "\\\" is configured\")",
               "`ctkit plan` shows a drop-in that brings it back, `ctkit apply` writes it");
-  } else if (!handler->binary.contains("nvidia-container-runtime")) {
+  } else if (!engine::is_nvidia_runtime(handler->binary)) {
     gate.fail("the handler '" + facts.runtime_class + "' starts '" + handler->binary +
                   "', which is none of NVIDIA's runtimes: containers start without a GPU",
               "`ctkit explain` tells who set its BinaryName");
@@ -116,10 +117,13 @@ Gate dump_gate(const DoctorFacts& facts) {
   } else if (!state.dump_failed.empty()) {
     gate.found = "it has none to compare";
     gate.mention("the daemon's own `config dump` is no help: " + state.dump_failed, "run it by hand and see");
-  } else if (!state.dump_differences.empty()) {
-    gate.found = std::to_string(state.dump_differences.size()) + " keys differ from what we predict";
+  } else if (!state.dump_differences) {
+    gate.state = GateState::unseen;
+    gate.found = "nothing of this daemon's to compare our prediction with";
+  } else if (!state.dump_differences->empty()) {
+    gate.found = std::to_string(state.dump_differences->size()) + " keys differ from what we predict";
     gate.mention("the daemon's own `config dump` differs from our prediction, first in " +
-                     state.dump_differences.front().key.to_string(),
+                     state.dump_differences->front().key.to_string(),
                  "`ctkit verify` lists the keys; a build with defaults of its own wants --defaults");
   }
   return gate;

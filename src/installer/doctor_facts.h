@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "cdi/level.h"
-#include "cdi/spec_folders.h"
-#include "cdi/staleness.h"
 #include "daemonset/driver_ready.h"
 #include "engine/engine.h"
 #include "engine/finding.h"
 #include "engine/result.h"
 #include "installer/outcome.h"
+#include "installer/spec_state.h"
 #include "toolkit/versions.h"
 
 namespace ctkit::installer {
@@ -70,10 +69,8 @@ struct MissingPath {
 struct CdiFacts {
   std::optional<cdi::Level> level = std::nullopt;  ///< of the daemon; nothing: not known, or it has no CDI
   bool daemon_has_none = false;                    ///< a release from before CDI
-  cdi::SpecFolders folders = {};
-  std::vector<cdi::Staleness> rows = {};
-  std::vector<MissingPath> missing_hooks = {};
-  std::vector<MissingPath> missing_nodes = {};
+  SpecState specs = {};
+  std::vector<MissingPath> missing_nodes = {};  ///< devices that specs name
 };
 
 struct ValidatorFacts {

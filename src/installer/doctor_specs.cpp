@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "cdi/management.h"
+#include "cdi/path.h"
 #include "installer/doctor_gates.h"
 
 // CDI specs, and what the operator's validator noted.
@@ -10,57 +12,65 @@ namespace ctkit::installer {
 
 namespace {
 
-constexpr std::string_view kManagementKind = "management.nvidia.com/gpu";
 constexpr std::string_view kRestartPlugin =
     "start anew who wrote it: the device plugin writes its spec at its start only; for the management spec `ctkit cdi "
     "generate` or the toolkit's pod";
 
-std::string devices_of_nvidia(const CdiFacts& cdi) {
-  const auto count = std::ranges::count_if(cdi.folders.devices,
-                                           [](const auto& device) { return device.first.contains("nvidia.com/"); });
+std::string devices_of_nvidia(const cdi::SpecFolders& folders) {
+  const auto count =
+      std::ranges::count_if(folders.devices, [](const auto& device) { return device.first.contains("nvidia.com/"); });
   return std::to_string(count) + " devices of NVIDIA's";
 }
 
-void judge_folders(Gate& gate, const cdi::SpecFolders& folders) {
-  if (folders.crash != cdi::Crash::none) {
-    gate.fail("'" + folders.crash_file + "' " +
-                  (folders.crash == cdi::Crash::panic ? "kills the CDI library, and the daemon with it"
-                                                      : "keeps the CDI library waiting for ever"),
-              "remove the file; `ctkit cdi validate` tells its line");
-  }
-  for (const auto& [file, problems] : folders.problems) {
-    const std::string first = problems.empty() ? "" : ": " + problems.front().message;
-    const bool conflict = !problems.empty() && problems.front().problem == cdi::ProblemClass::conflict;
-    const std::string problem = "'" + file + "' " + (conflict ? "clashes with another spec" : "is refused") + first;
-    const std::string remedy = "`ctkit cdi validate` has all of them with their lines";
-    if (file.contains("nvidia")) {
-      gate.fail(problem, remedy);
-    } else {
-      gate.mention(problem, remedy);
-    }
+bool is_kind_of_nvidia(std::string_view kind) {
+  const std::string_view vendor = kind.substr(0, kind.find('/'));
+  return vendor == "nvidia.com" || vendor.ends_with(".nvidia.com");
+}
+
+/// Whether the spec is of NVIDIA's devices: by its kind, or by the file's name where it doesn't load.
+bool is_of_nvidia(const cdi::SpecFolders& folders, const std::string& file) {
+  const auto loaded = std::ranges::find(folders.specs, file, &cdi::LoadedSpec::file);
+  if (loaded != folders.specs.end()) return is_kind_of_nvidia(loaded->spec.kind);
+  return cdi::base_name(file).contains("nvidia");
+}
+
+/// What is wrong with a spec of another vendor's is no fault of the chain that is judged here.
+void tell(Gate& gate, bool of_nvidia, const std::string& problem, std::string_view remedy) {
+  if (of_nvidia) {
+    gate.fail(problem, std::string(remedy));
+  } else {
+    gate.mention(problem, std::string(remedy));
   }
 }
 
-void judge_row(Gate& gate, const cdi::Staleness& row) {
-  switch (row.state) {
-    case cdi::SpecState::current:
-    case cdi::SpecState::no_driver:
+/// Without a driver or a kernel the tree is a record, and has none of the files that specs name.
+bool can_be_seen(const cdi::SpecFault& fault, const DriverFacts& driver) {
+  if (fault.kind == cdi::FaultKind::stale) return driver.kernel_seen || !driver.library_version.empty();
+  return fault.kind != cdi::FaultKind::missing_hook || driver.kernel_seen;
+}
+
+void judge_fault(Gate& gate, const cdi::SpecFault& fault, const cdi::SpecFolders& folders) {
+  const std::string place = fault.line == 0 ? fault.file : fault.file + ":" + std::to_string(fault.line);
+  const std::string problem = "'" + place + "': " + fault.message;
+  switch (fault.kind) {
+    case cdi::FaultKind::deadly:  // whosever it is
+      gate.fail(problem, fault.hint);
       return;
-    case cdi::SpecState::missing:
-      gate.fail("'" + row.file + "' mounts '" + row.missing.front() +
-                    "', which is not there: no container with its devices starts",
-                std::string(kRestartPlugin));
+    case cdi::FaultKind::invalid:
+    case cdi::FaultKind::clash:
+    case cdi::FaultKind::stale:
+    case cdi::FaultKind::missing_hook:
+      tell(gate, is_of_nvidia(folders, fault.file), problem, fault.hint);
       return;
-    case cdi::SpecState::old_version:
-      gate.fail("'" + row.file + "' is for driver " + row.spec_version + ", the loaded module is " + row.module_version,
-                std::string(kRestartPlugin));
+    case cdi::FaultKind::shadowed:
+      gate.mention(problem, fault.hint);
       return;
   }
 }
 
 /// Whether NVIDIA's runtime, as it is configured, asks for the management device.
 bool wants_management(const ToolkitFacts& toolkit) {
-  return toolkit.config_mode == "cdi" && toolkit.config_kind == kManagementKind;
+  return toolkit.config_mode == "cdi" && toolkit.config_kind == cdi::kManagementKind;
 }
 
 /// The validator's steps, each a file, in their order.
@@ -91,38 +101,36 @@ constexpr std::array kSteps = {
 }  // namespace
 
 Gate specs_gate(const DoctorFacts& facts) {
-  const CdiFacts& cdi = facts.cdi;
-  Gate gate{.name = "cdi", .found = devices_of_nvidia(cdi)};
-  if (cdi.level) gate.found += ", as CDI library " + std::string(cdi::rules_of(*cdi.level).name) + " reads them";
-  judge_folders(gate, cdi.folders);
-  for (const cdi::Staleness& row : cdi.rows)
-    judge_row(gate, row);
-  for (const MissingPath& hook : cdi.missing_hooks) {
-    gate.fail("'" + hook.spec + "' calls '" + hook.path +
-                  "', which is not there or not executable: no container with its "
-                  "devices starts",
-              "the toolkit's files bring it: start the toolkit's pod anew");
+  const CdiFacts& found = facts.cdi;
+  const cdi::SpecFolders& folders = found.specs.folders;
+  Gate gate{.name = "cdi", .found = devices_of_nvidia(folders)};
+  if (found.level) gate.found += ", as CDI library " + std::string(cdi::rules_of(*found.level).name) + " reads them";
+  for (const cdi::SpecFault& fault : found.specs.faults) {
+    if (can_be_seen(fault, facts.driver)) judge_fault(gate, fault, folders);
   }
-  for (const MissingPath& node : cdi.missing_nodes) {
-    gate.fail("'" + node.spec + "' names '" + node.path + "', which is not there", std::string(kRestartPlugin));
+  for (const MissingPath& node : found.missing_nodes) {
+    tell(gate,
+         is_of_nvidia(folders, node.spec),
+         "'" + node.spec + "' names '" + node.path + "', which is not there",
+         kRestartPlugin);
   }
-  if (wants_management(facts.toolkit) && !cdi.folders.devices.contains(std::string(kManagementKind) + "=all")) {
-    gate.fail("NVIDIA's runtime asks for " + std::string(kManagementKind) +
+  if (wants_management(facts.toolkit) && !folders.devices.contains(std::string(cdi::kManagementKind) + "=all")) {
+    gate.fail("NVIDIA's runtime asks for " + std::string(cdi::kManagementKind) +
                   "=all, and no spec has it (\"unresolvable CDI devices\"): /var/run/cdi is empty after a reboot",
               "`ctkit cdi generate`, or start the toolkit's pod anew");
   }
   // The management device is for NVIDIA's runtime, which puts it in by itself.
   const bool plugin = std::ranges::any_of(
-      cdi.folders.devices, [](const auto& device) { return !device.first.starts_with(kManagementKind); });
+      folders.devices, [](const auto& device) { return !device.first.starts_with(cdi::kManagementKind); });
   for (const engine::Finding& finding : facts.daemon.findings) {
     if (plugin && finding.rule == engine::RuleId::cdi_off) gate.mention(finding.message, finding.hint);
   }
-  if (cdi.daemon_has_none && plugin) {
+  if (found.daemon_has_none && plugin) {
     gate.mention(
         "this release of the daemon has no CDI, and somebody writes specs for it: pods start without their GPU",
         "pods need the runtime class, or the daemon an update to 1.7");
   }
-  const bool nothing = cdi.folders.devices.empty() && cdi.folders.problems.empty() && gate.state == GateState::passed;
+  const bool nothing = folders.devices.empty() && folders.problems.empty() && gate.state == GateState::passed;
   if (nothing && !facts.driver.kernel_seen) {
     gate.state = GateState::unseen;
     gate.found = "this tree has no specs";

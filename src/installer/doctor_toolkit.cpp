@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/nvidia_runtime.h"
 #include "installer/doctor_gates.h"
 
 // The toolkit's files.
@@ -27,10 +28,6 @@ std::string name_of(ToolkitState state, const ToolkitFacts& facts) {
   return "";
 }
 
-bool is_nvidia(const engine::Handler& handler) {
-  return handler.binary.contains("nvidia-container-runtime");
-}
-
 /// A program of the toolkit that handlers or hooks start can't run.
 void judge_program(Gate& gate, const ProgramFact& program) {
   switch (program.state) {
@@ -52,7 +49,7 @@ Gate toolkit_gate(const DoctorFacts& facts) {
   const ToolkitFacts& toolkit = facts.toolkit;
   Gate gate{.name = "toolkit", .found = name_of(toolkit.state, toolkit)};
   const bool elsewhere = std::ranges::any_of(facts.daemon.handlers, [&](const engine::Handler& handler) {
-    return is_nvidia(handler) && !handler.binary.starts_with(toolkit.folder + "/");
+    return engine::is_nvidia_runtime(handler.binary) && !handler.binary.starts_with(toolkit.folder + "/");
   });
   if (toolkit.state == ToolkitState::absent) {
     if (!facts.driver.kernel_seen) {

@@ -16,6 +16,10 @@
 #include "installer/processes.h"
 #include "installer/service_manager.h"
 
+namespace ctkit::toolkit {
+class TreeWriter;
+}
+
 namespace ctkit::installer {
 
 /// A host on which the daemon runs, or should.
@@ -36,7 +40,8 @@ struct LiveNode {
 struct Host {
   FileSystem& files;
   LiveNode* live = nullptr;                ///< null: files only, nobody runs on them
-  const cdi::Tree* tree = nullptr;         ///< for the CDI specs; null: the verb has no use for them
+  const cdi::Tree* tree = nullptr;         ///< for CDI specs and the toolkit; null: the verb has no use for them
+  toolkit::TreeWriter* writer = nullptr;   ///< for the toolkit's files; null: as above
   bool without_handlers = false;           ///< what a change brings about there is a hook, and no handlers
   std::vector<std::string> programs = {};  ///< besides the handlers' binaries, what the node must be able to start
   std::optional<cdi::Level> cdi_level = std::nullopt;  ///< of the daemon's CDI library; none: it has none

@@ -10,6 +10,7 @@
 #include "installer/change_node.h"
 #include "installer/journal.h"
 #include "installer/leave_node.h"
+#include "installer/leave_toolkit.h"
 #include "installer/locked_run.h"
 #include "installer/node_state.h"
 #include "installer/plan_file.h"
@@ -126,6 +127,22 @@ Result<Outcome> take_off(const Request& request, const engine::Engine& engine, H
   return Outcome{.removed = *std::move(removed)};
 }
 
+Result<Outcome> leave(const Request& request, const engine::Engine& engine, Host& host) {
+  if (request.with_toolkit) {
+    if (auto is_free = check_toolkit_is_free(request, engine, host); !is_free) return std::unexpected(is_free.error());
+  }
+  auto outcome = host.live ? uninstall_from_node(request, engine, host) : take_off(request, engine, host);
+  if (!outcome || !request.with_toolkit) return outcome;
+  using enum NodeChange::Verdict;
+  const bool came_back =
+      outcome->node && (outcome->node->verdict == rolled_back || outcome->node->verdict == rollback_failed);
+  if (came_back) return outcome;
+  auto gone = take_toolkit_off(request, engine, host);
+  if (!gone) return std::unexpected(gone.error());
+  outcome->toolkit_gone = *std::move(gone);
+  return outcome;
+}
+
 Result<Outcome> run_on(const Request& request, const engine::Engine& engine, Host& host) {
   if (request.kept_plan) {
     const auto journal = read_journal(host.files, state_folder(request));
@@ -146,7 +163,7 @@ Result<Outcome> run_on(const Request& request, const engine::Engine& engine, Hos
     case Verb::apply:
       return host.live ? apply_to_node(request, engine, host) : make_change(request, engine, host);
     case Verb::uninstall:
-      return host.live ? uninstall_from_node(request, engine, host) : take_off(request, engine, host);
+      return leave(request, engine, host);
     case Verb::verify:
     case Verb::status:
       return look_at_node(request, engine, host);

@@ -37,10 +37,10 @@ void look_at_dump(Host& host, NodeState& state) {
   LiveNode& node = *host.live;
   if (!node.check) return;
   const auto dump = ask_dump(node.runner, *node.daemon, node.check->config_path());
-  const auto compared = dump ? node.check->compare(host.files, *dump)
-                             : Result<std::vector<engine::Mismatch>>(std::unexpected(dump.error()));
+  auto compared = dump ? node.check->compare(host.files, *dump)
+                       : Result<std::vector<engine::Mismatch>>(std::unexpected(dump.error()));
   if (compared) {
-    state.dump_differences = *compared;
+    state.dump_differences = *std::move(compared);
   } else {
     state.dump_failed = compared.error().message;
   }

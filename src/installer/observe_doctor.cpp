@@ -1,16 +1,17 @@
 #include "installer/observe_doctor.h"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 #include <string_view>
 #include <utility>
 
 #include "cdi/inventory.h"
 #include "cdi/path.h"
+#include "cdi/spec_folders.h"
 #include "engine/find_key.h"
-#include "engine/release.h"
+#include "engine/nvidia_runtime.h"
 #include "installer/install.h"
+#include "installer/spec_state.h"
 #include "toolkit/config.h"
 #include "toolkit/places.h"
 
@@ -90,7 +91,7 @@ DriverFacts look_at_driver(const DoctorRequest& request, const ValidatorFacts& v
   const engine::FileReader& files = view.host.files;
   DriverFacts facts{.root = find_driver_root(request, validator, view.tree)};
   facts.kernel_seen = is_there(view.tree, kKernelRelease);
-  facts.module_version = cdi::parse_module_version(read_text(files, "/proc/driver/nvidia/version"));
+  facts.module_version = cdi::parse_module_version(read_text(files, cdi::kModuleVersionFile));
   facts.module_loaded = !facts.module_version.empty() || is_there(view.tree, "/sys/module/nvidia") ||
                         has_module(read_text(files, "/proc/modules"), "nvidia");
   const auto names = view.tree.names_in(facts.root);
@@ -125,37 +126,15 @@ bool is_script(const engine::FileReader& files, const std::string& path) {
   return read_text(files, path).starts_with("#!");
 }
 
-ToolkitFacts look_at_toolkit(const DoctorRequest& request, bool is_host, const DoctorView& view) {
-  constexpr std::array<std::string_view, 4> kPrograms = {
-      "nvidia-container-runtime", "nvidia-container-runtime.cdi", "nvidia-container-runtime.legacy", "nvidia-cdi-hook"};
-  ToolkitFacts facts{.folder = cdi::clean(request.node.toolkit_folder)};
-  toolkit::ToolkitPlaces places = toolkit::places_in(std::string(cdi::folder_of(facts.folder)));
-  places.link = facts.folder;
-  const auto found = toolkit::find_toolkit(view.tree, places);
-  if (found) {
-    facts.state = found->state;
-    facts.version = found->version;
-  }
-  if (facts.state == toolkit::ToolkitState::absent) return facts;
-  for (const std::string_view name : kPrograms) {
-    const std::string path = join(facts.folder, name);
-    facts.programs.push_back(look_at_program(view.tree, path));
-    if (is_script(view.host.files, path)) facts.programs.push_back(look_at_program(view.tree, path + ".real"));
-  }
-  if (is_host) {
-    if (const auto may_run = view.programs.may_run_from(facts.folder)) facts.may_run = *may_run;
-  }
-  look_at_config(view.host.files, facts);
-  return facts;
-}
-
 DaemonFacts look_at_daemon(const DoctorRequest& request, bool is_host, const DoctorView& view) {
   DaemonFacts facts;
   if (view.engine) {
     facts.engine = (*view.engine)->name();
     Request asked = request.node;
     asked.verb = Verb::verify;
-    auto seen = run(asked, **view.engine, view.host);
+    Host with_specs = view.host;
+    with_specs.tree = &view.tree;
+    auto seen = run(asked, **view.engine, with_specs);
     if (seen) {
       facts.state = *std::move(seen->state);
       facts.handlers = std::move(seen->handlers);
@@ -176,13 +155,6 @@ DaemonFacts look_at_daemon(const DoctorRequest& request, bool is_host, const Doc
   return facts;
 }
 
-std::optional<engine::Release> release_of(const DaemonFacts& daemon) {
-  constexpr std::string_view kContainerd = "containerd ";
-  if (!daemon.engine.starts_with(kContainerd)) return std::nullopt;
-  const auto release = engine::Release::parse(daemon.engine.substr(kContainerd.size()));
-  return release ? std::optional(*release) : std::nullopt;
-}
-
 template <typename Look>
 void for_all_edits(const cdi::Spec& spec, Look look) {
   look(spec.edits);
@@ -196,29 +168,80 @@ void add_once(std::vector<MissingPath>& missing, const std::string& spec, const 
   if (!known) missing.push_back({.spec = spec, .path = path});
 }
 
-CdiFacts look_at_specs(const DriverFacts& driver, const DaemonFacts& daemon, const cdi::Tree& tree) {
-  CdiFacts facts;
-  if (const auto release = release_of(daemon)) {
-    facts.level = cdi::level_of_containerd(release->major, release->minor, release->patch);
-    facts.daemon_has_none = release->major == 1 && release->minor < 7;
-  }
-  facts.folders = cdi::read_spec_folders(tree, cdi::usual_spec_folders(), facts.level.value_or(cdi::Level::v1_1_0));
-  for (const cdi::LoadedSpec& loaded : facts.folders.specs) {
-    // A record of configuration has none of the files that specs name.
-    if (driver.kernel_seen || !driver.library_version.empty()) {
-      facts.rows.push_back(cdi::judge(loaded, tree, driver.library_version, driver.module_version));
-    }
+std::vector<MissingPath> find_missing_nodes(const cdi::SpecFolders& folders, const cdi::Tree& tree) {
+  std::vector<MissingPath> missing;
+  for (const cdi::LoadedSpec& loaded : folders.specs) {
     for_all_edits(loaded.spec, [&](const cdi::ContainerEdits& edits) {
-      for (const cdi::Hook& hook : edits.hooks) {
-        if (!driver.kernel_seen || look_at_program(tree, hook.path).state == ProgramFact::State::runnable) continue;
-        add_once(facts.missing_hooks, loaded.file, hook.path);
-      }
       for (const cdi::DeviceNode& node : edits.device_nodes) {
         const std::string& path = node.host_path.empty() ? node.path : node.host_path;
-        if (driver.devices_seen && !is_there(tree, path)) add_once(facts.missing_nodes, loaded.file, path);
+        if (!is_there(tree, path)) add_once(missing, loaded.file, path);
       }
     });
   }
+  return missing;
+}
+
+CdiFacts look_at_cdi(bool devices_seen, const DaemonFacts& daemon, const DoctorView& view) {
+  CdiFacts facts{.specs = daemon.state.cdi};
+  if (view.engine) facts.level = view.host.cdi_level;
+  facts.daemon_has_none = view.engine && !facts.level;
+  if (daemon.unknown) {
+    const cdi::Level level = facts.level.value_or(cdi::Level::v1_1_0);
+    facts.specs = look_at_specs(view.tree, view.host.files, cdi::usual_spec_folders(), level);
+  }
+  if (devices_seen) facts.missing_nodes = find_missing_nodes(facts.specs.folders, view.tree);
+  return facts;
+}
+
+void add_program(std::vector<ProgramFact>& programs, ProgramFact program) {
+  if (std::ranges::find(programs, program.path, &ProgramFact::path) == programs.end())
+    programs.push_back(std::move(program));
+}
+
+/// Programs in the folder that somebody starts: which ones there are is a matter of the toolkit's release. Hooks are
+/// judged with their specs, but not the programs that they become.
+std::vector<ProgramFact> look_at_programs(const std::string& folder,
+                                          const DaemonFacts& daemon,
+                                          const CdiFacts& cdi,
+                                          const DoctorView& view) {
+  std::vector<ProgramFact> programs;
+  const auto add_real = [&](const std::string& path) {
+    if (is_script(view.host.files, path)) add_program(programs, look_at_program(view.tree, path + ".real"));
+  };
+  for (const engine::Handler& handler : daemon.handlers) {
+    if (!engine::is_nvidia_runtime(handler.binary) || !cdi::is_below(handler.binary, folder)) continue;
+    add_program(programs, look_at_program(view.tree, handler.binary));
+    add_real(handler.binary);
+  }
+  for (const cdi::LoadedSpec& loaded : cdi.specs.folders.specs) {
+    for_all_edits(loaded.spec, [&](const cdi::ContainerEdits& edits) {
+      for (const cdi::Hook& hook : edits.hooks) {
+        if (cdi::is_below(hook.path, folder)) add_real(hook.path);
+      }
+    });
+  }
+  return programs;
+}
+
+ToolkitFacts look_at_toolkit(const DoctorRequest& request,
+                             bool is_host,
+                             const DaemonFacts& daemon,
+                             const CdiFacts& cdi,
+                             const DoctorView& view) {
+  ToolkitFacts facts{.folder = cdi::clean(request.node.toolkit_folder)};
+  toolkit::ToolkitPlaces places = toolkit::places_in(std::string(cdi::folder_of(facts.folder)));
+  places.link = facts.folder;
+  const auto found = toolkit::find_toolkit(view.tree, places);
+  if (found) {
+    facts.state = found->state;
+    facts.version = found->version;
+  }
+  if (facts.state == toolkit::ToolkitState::absent) return facts;
+  facts.programs = look_at_programs(facts.folder, daemon, cdi, view);
+  if (is_host) {
+    if (const auto may_run = view.programs.may_run_from(facts.folder)) facts.may_run = *may_run;
+  }
+  look_at_config(view.host.files, facts);
   return facts;
 }
 
@@ -232,9 +255,10 @@ std::string find_doctors_root(const engine::FileReader& here) {
 DoctorFacts observe_doctor(const DoctorRequest& request, const DoctorView& view) {
   DoctorFacts facts{.runtime_class = request.runtime_class, .validator = look_at_validator(view)};
   facts.driver = look_at_driver(request, facts.validator, view);
-  facts.toolkit = look_at_toolkit(request, facts.driver.kernel_seen, view);
-  facts.daemon = look_at_daemon(request, facts.driver.kernel_seen, view);
-  facts.cdi = look_at_specs(facts.driver, facts.daemon, view.tree);
+  const bool is_host = facts.driver.kernel_seen;
+  facts.daemon = look_at_daemon(request, is_host, view);
+  facts.cdi = look_at_cdi(facts.driver.devices_seen, facts.daemon, view);
+  facts.toolkit = look_at_toolkit(request, is_host, facts.daemon, facts.cdi, view);
   return facts;
 }
 

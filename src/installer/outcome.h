@@ -47,9 +47,10 @@ struct NodeState {
   std::string unit_state = {};
   std::string refused = {};  ///< why the daemon would refuse today's files; empty: it loads them
   std::vector<std::string> not_serving = {};
-  std::optional<LoadedState> loaded = std::nullopt;     ///< what the daemon has loaded; none: it wasn't to be asked
-  std::vector<Difference> differences = {};             ///< files against what the daemon has loaded
-  std::vector<engine::Mismatch> dump_differences = {};  ///< prediction against its own `config dump`
+  std::optional<LoadedState> loaded = std::nullopt;  ///< what the daemon has loaded; none: it wasn't to be asked
+  std::vector<Difference> differences = {};          ///< files against what the daemon has loaded
+  /// Prediction against its own `config dump`; nothing: not compared.
+  std::optional<std::vector<engine::Mismatch>> dump_differences = std::nullopt;
   std::string dump_failed = {};  ///< why it has no dump to compare; empty: compared, or not asked for
   std::vector<std::string> newer_files = {};
   std::vector<std::string> missing_binaries = {};  ///< of handlers that the files name
@@ -60,7 +61,8 @@ struct NodeState {
   /// Files, prediction and daemon aren't of one mind.
   [[nodiscard]] bool differs() const {
     return !refused.empty() || !unreachable.empty() || !not_serving.empty() || !differences.empty() ||
-           !dump_differences.empty() || !dump_failed.empty() || !missing_binaries.empty() || !drifted.empty();
+           (dump_differences && !dump_differences->empty()) || !dump_failed.empty() || !missing_binaries.empty() ||
+           !drifted.empty();
   }
 };
 
@@ -78,6 +80,8 @@ struct Outcome {
   std::optional<NodeState> state = std::nullopt;         ///< verify, status
   std::optional<RolledBack> rolled_back = std::nullopt;  ///< rollback; none: nothing to take back
   std::optional<std::vector<TakenBack>> removed = std::nullopt;  ///< uninstall; none: nothing was installed
+  /// uninstall: what of the toolkit is gone; none: not asked for, or it stays because our files came back
+  std::optional<std::vector<std::string>> toolkit_gone = std::nullopt;
 };
 
 }  // namespace ctkit::installer

@@ -166,7 +166,10 @@ ordered_json uninstall_json(const Outcome& outcome) {
                        {"there", file.left.has_value()}});
     }
   }
-  return {{"schema", "ctkit/v1/uninstall"}, {"installed", outcome.removed.has_value()}, {"files", std::move(files)}};
+  return {{"schema", "ctkit/v1/uninstall"},
+          {"installed", outcome.removed.has_value()},
+          {"files", std::move(files)},
+          {"toolkit_gone", outcome.toolkit_gone ? ordered_json(*outcome.toolkit_gone) : ordered_json(nullptr)}};
 }
 
 /// On a node also what was done to the daemon.

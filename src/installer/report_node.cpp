@@ -51,7 +51,7 @@ std::string differences(const NodeState& state) {
                         or_none(difference.files),
                         or_none(difference.loaded));
   }
-  for (const engine::Mismatch& item : state.dump_differences) {
+  for (const engine::Mismatch& item : state.dump_differences.value_or(std::vector<engine::Mismatch>{})) {
     const auto value = [&](const std::optional<engine::Value>& of) {
       return of ? shown(item.key, *of) : std::string("nothing");
     };

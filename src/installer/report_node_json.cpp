@@ -60,8 +60,9 @@ std::string report_state_json(const NodeState& state, bool verify) {
   for (const Difference& item : state.differences) {
     differences.push_back({{"what", item.what}, {"files", or_null(item.files)}, {"loaded", or_null(item.loaded)}});
   }
-  ordered_json dump = ordered_json::array();
-  for (const engine::Mismatch& item : state.dump_differences) {
+  // Null where nothing was compared: an empty list is a comparison without a difference.
+  ordered_json dump = state.dump_differences ? ordered_json::array() : ordered_json(nullptr);
+  for (const engine::Mismatch& item : state.dump_differences.value_or(std::vector<engine::Mismatch>{})) {
     const auto value = [&](const std::optional<engine::Value>& of) {
       return of ? shown_value(item.key, *of) : ordered_json(nullptr);
     };

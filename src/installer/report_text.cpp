@@ -200,7 +200,17 @@ std::string plan_part(const Plan& plan) {
   return text;
 }
 
+std::string removed_toolkit(const Outcome& outcome) {
+  if (!outcome.toolkit_gone) return "";
+  if (outcome.toolkit_gone->empty() && outcome.removed) return "no toolkit of ours is installed\n";
+  std::string text;
+  for (const std::string& path : *outcome.toolkit_gone)
+    text += "removed " + path + "\n";
+  return text;
+}
+
 std::string removed_part(const Outcome& outcome) {
+  if (!outcome.removed && outcome.toolkit_gone && !outcome.toolkit_gone->empty()) return "";
   if (!outcome.removed) return "nothing of ours is installed\n";
   std::string text;
   for (const TakenBack& file : *outcome.removed) {
@@ -253,7 +263,7 @@ std::string report_text(const Request& request, const Outcome& outcome) {
       return text;
     }
     case Verb::uninstall:
-      return removed_part(outcome) + (outcome.node ? report_change_text(*outcome.node) : "");
+      return removed_part(outcome) + (outcome.node ? report_change_text(*outcome.node) : "") + removed_toolkit(outcome);
     case Verb::verify:
       return report_verify_text(*outcome.state);
     case Verb::status:

@@ -45,6 +45,7 @@ struct Request {
   std::string hooks_folder = {};  ///< empty: one that the daemon reads
   std::string hook_name = "oci-nvidia-hook.json";
   std::string toolkit_folder = {};  ///< where the runtime binaries are on the host
+  bool with_toolkit = false;        ///< uninstall: the toolkit's files too
   RestartMode restart = RestartMode::automatic;
   Trust trust = Trust::neither;
   std::string socket = {};     ///< of the running daemon, seen from the host root; empty: the usual ones

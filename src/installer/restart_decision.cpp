@@ -1,26 +1,19 @@
 #include "installer/restart_decision.h"
 
+#include "engine/quoted_list.h"
+
 namespace ctkit::installer {
-
-namespace {
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names)
-    text += (text.empty() ? "'" : ", '") + name + "'";
-  return text;
-}
-
-}  // namespace
 
 RestartDecision decide_restart(RestartMode mode, const RestartFacts& facts) {
   RestartDecision decision;
   if (facts.effective_changes) decision.reasons.emplace_back("the effective config changes");
   if (!facts.newer_files.empty()) {
-    decision.reasons.push_back("the daemon started before these files were changed: " + listed(facts.newer_files));
+    decision.reasons.push_back("the daemon started before these files were changed: " +
+                               engine::quoted_list(facts.newer_files));
   }
   if (!facts.not_loaded.empty()) {
-    decision.reasons.push_back("the daemon hasn't loaded these handlers of its files: " + listed(facts.not_loaded));
+    decision.reasons.push_back("the daemon hasn't loaded these handlers of its files: " +
+                               engine::quoted_list(facts.not_loaded));
   }
   if (!facts.default_handler.empty()) {
     decision.reasons.push_back("the daemon's default handler is still '" + facts.default_handler + "'");

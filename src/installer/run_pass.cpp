@@ -32,8 +32,6 @@ using engine::Error;
 using engine::ErrorCode;
 using engine::Result;
 
-constexpr std::string_view kModuleVersion = "/proc/driver/nvidia/version";
-
 std::string in_words(const Error& error) {
   std::string text = error.message;
   if (!error.where.empty()) text += " (" + error.where + ")";
@@ -118,7 +116,7 @@ bool make_nodes(const Settings& settings, const PassHost& host, PassReport& repo
 
 /// The spec that fits the driver, written, or only tried. False: there is none to be had now, and the report says why.
 bool refresh_spec(const Settings& settings, bool writes, const PassHost& host, PassReport& report) {
-  const auto module = host.here.read(kModuleVersion);
+  const auto module = host.here.read(cdi::kModuleVersionFile);
   report.looked_at_driver = true;
   report.driver_version = cdi::parse_module_version(module ? *module : "");
   if (!settings.cdi_enabled) {

@@ -15,7 +15,6 @@ namespace ctkit::installer {
 
 namespace {
 
-constexpr std::string_view kModuleVersion = "/proc/driver/nvidia/version";
 constexpr std::string_view kDriverContainer = "/run/nvidia/driver";
 
 std::string libraries_of(const cdi::Tree& host) {
@@ -67,7 +66,7 @@ std::vector<cdi::Staleness> judge_specs(const cdi::SpecFolders& folders,
                                         const engine::FileReader& files) {
   std::vector<cdi::Staleness> rows;
   if (folders.specs.empty()) return rows;
-  const auto text = files.read(kModuleVersion);
+  const auto text = files.read(cdi::kModuleVersionFile);
   const std::string module = text ? cdi::parse_module_version(*text) : "";
   const std::string libraries = libraries_of(host);
   for (const cdi::LoadedSpec& spec : folders.specs)
@@ -79,8 +78,9 @@ SpecState look_at_specs(const cdi::Tree& host,
                         const engine::FileReader& files,
                         const std::vector<std::string>& folders,
                         cdi::Level level) {
-  const cdi::SpecFolders read = cdi::read_spec_folders(host, folders, level);
-  SpecState state{.specs = judge_specs(read, host, files)};
+  SpecState state{.folders = cdi::read_spec_folders(host, folders, level)};
+  const cdi::SpecFolders& read = state.folders;
+  state.specs = judge_specs(read, host, files);
   state.faults = cdi::find_spec_faults(read, state.specs);
   auto shadowed = cdi::find_shadowed_specs(read);
   std::ranges::move(shadowed, std::back_inserter(state.faults));

@@ -5,6 +5,7 @@
 
 #include "cdi/level.h"
 #include "cdi/spec_faults.h"
+#include "cdi/spec_folders.h"
 #include "cdi/staleness.h"
 #include "cdi/tree.h"
 #include "engine/effective_config.h"
@@ -17,6 +18,7 @@ namespace ctkit::installer {
 struct SpecState {
   std::vector<cdi::Staleness> specs = {};  ///< those that the daemon's library loads
   std::vector<cdi::SpecFault> faults = {};
+  cdi::SpecFolders folders = {};  ///< as the library reads them
 };
 
 /// Where the daemon looks for specs: its own `cdi_spec_dirs`, else the usual folders; `config` may be null.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cdi/path.h"
+#include "engine/nvidia_runtime.h"
 
 namespace ctkit::installer {
 
@@ -41,6 +42,7 @@ toolkit::ConfigSettings make_toolkit_config(const Settings& settings,
                                  .features = settings.features};
   const std::string& seen =
       settings.driver_root_ctr_path.empty() ? settings.driver_root : settings.driver_root_ctr_path;
+  // On Debian and Ubuntu `ldconfig` is a script.
   constexpr std::string_view kRealLdconfig = "sbin/ldconfig.real";
   if (here.exists(cdi::join(seen, kRealLdconfig))) config.ldconfig = cdi::join(settings.driver_root, kRealLdconfig);
   if (is_suse(host_files)) config.cli_user = "root:video";
@@ -70,7 +72,7 @@ toolkit::ConfigSettings make_toolkit_config(const Settings& settings,
 std::vector<std::string> low_level_runtimes(const std::vector<engine::Handler>& handlers) {
   std::vector<std::string> binaries;
   const auto take = [&](const engine::Handler& handler) {
-    if (handler.binary.empty() || handler.name.starts_with("nvidia")) return;
+    if (handler.binary.empty() || engine::is_nvidia_runtime(handler.binary)) return;
     if (std::ranges::find(binaries, handler.binary) == binaries.end()) binaries.push_back(handler.binary);
   };
   for (const engine::Handler& handler : handlers) {

@@ -102,14 +102,6 @@ Table make_config(const ConfigSettings& settings, const std::string& toolkit_fol
   return config;
 }
 
-std::string ldconfig_of(const std::string& driver_root, const cdi::Tree& driver) {
-  constexpr std::string_view kProgram = "sbin/ldconfig";
-  const std::string real = std::string(kProgram) + ".real";
-  const auto status = driver.follow(cdi::join("/", real));
-  const bool has_real = status && status->kind == cdi::FileKind::file;
-  return cdi::join(driver_root, has_real ? std::string_view(real) : kProgram);
-}
-
 bool is_known_feature(std::string_view name) {
   return std::ranges::find(kFeatures, name) != kFeatures.end();
 }

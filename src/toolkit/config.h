@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cdi/tree.h"
 #include "engine/result.h"
 #include "engine/value.h"
 #include "toolkit/config_settings.h"
@@ -14,10 +13,6 @@ namespace ctkit::toolkit {
 
 /// The toolkit's config with every key that NVIDIA's installer writes (v1.20.0).
 engine::Table make_config(const ConfigSettings& settings, const std::string& toolkit_folder);
-
-/// The host's ldconfig below the driver root that is a real program: on Debian and Ubuntu `ldconfig` is a script.
-/// `driver` is that root.
-std::string ldconfig_of(const std::string& driver_root, const cdi::Tree& driver);
 
 /// Features that NVIDIA's runtime knows; another name in `features` has no effect.
 bool is_known_feature(std::string_view name);

@@ -14,15 +14,13 @@
 #include "toolkit/wanted_files.h"
 
 // 1. What can be wrong is looked at before anything is written: artifacts, a file system without programs, a name in
-// the
-//    way.
+//    the way.
 // 2. Versions that an earlier switch replaced go; see remove_old_versions.
-// 3. If every file of the version in use is as wanted, at most its config.toml is replaced.
+// 3. If every file of the version in use is as wanted, its config.toml too, that is all.
 // 4. Else a whole version is made under a name that nothing leads to, brought to disk, given its own name; then the
-// link
-//    takes its place at once. Up to there an error or a kill leaves the version in use; after it, the new one.
-// 5. Last, what we wrote as config.toml is noted. A kill before that leaves a note that is too old, but only for keys
-//    that are as wanted already, and of those nobody asks.
+//    link takes its place at once. Up to there an error or a kill leaves the version in use; after it, the new one.
+// 5. What we wrote as config.toml is noted in the same version: a config of ours without its note, or with the note of
+//    another one, would pass for an administrator's at the next change of settings.
 namespace ctkit::toolkit {
 
 using engine::Error;
@@ -75,8 +73,16 @@ Result<void> write(const WantedFile& wanted, const std::string& folder, TreeWrit
   return writer.add_link(path, std::get<LinkedName>(wanted.content).target);
 }
 
+/// What config.toml is to be, and what it was made from.
+struct ConfigPlan {
+  std::string wanted = {};  ///< ours alone
+  std::optional<std::string> present = std::nullopt;
+  std::optional<std::string> written = std::nullopt;
+  MergedConfig merged = {};
+};
+
 Result<void> stage(const std::vector<WantedFile>& wanted,
-                   const std::string& config,
+                   const ConfigPlan& config,
                    const ToolkitPlaces& places,
                    TreeWriter& writer) {
   if (auto done = writer.remove_all(places.staged); !done) return done;
@@ -86,24 +92,28 @@ Result<void> stage(const std::vector<WantedFile>& wanted,
   }
   const std::string path = cdi::join(places.staged, kConfigFile);
   if (auto done = writer.make_folder(std::string(cdi::folder_of(path))); !done) return done;
-  if (auto done = writer.add_file(path, config, kConfigMode); !done) return done;
+  if (auto done = writer.add_file(path, config.merged.text, kConfigMode); !done) return done;
+  const std::string note = cdi::join(places.staged, kWrittenConfig);
+  if (auto done = writer.add_file(note, config.wanted, kConfigMode); !done) return done;
   return writer.settle(places.staged);
 }
 
-Result<void> switch_to(const std::string& version, const ToolkitPlaces& places, TreeWriter& writer) {
+/// A stock installer's folder that our link was exchanged for becomes a version: a process may run from it.
+Result<void> put_aside(const ToolkitPlaces& places, InstallHost& host) {
+  const auto status = host.tree.look(places.next_link);
+  if (!status || status->kind != cdi::FileKind::folder) return {};
+  const std::string name = next_version("stock", names_of_versions(host.tree, places));
+  return host.writer.rename(places.next_link, cdi::join(places.versions, name));
+}
+
+Result<void> switch_to(const std::string& version, const ToolkitPlaces& places, InstallHost& host) {
+  TreeWriter& writer = host.writer;
   if (auto done = writer.rename(places.staged, cdi::join(places.versions, version)); !done) return done;
+  if (auto done = put_aside(places, host); !done) return done;
   if (auto done = writer.remove_all(places.next_link); !done) return done;
   if (auto done = writer.add_link(places.next_link, link_to_version(version)); !done) return done;
   return writer.take_place(places.next_link, places.link);
 }
-
-/// What config.toml is to be, and what it was made from.
-struct ConfigPlan {
-  std::string wanted = {};  ///< ours alone
-  std::optional<std::string> present = std::nullopt;
-  std::optional<std::string> written = std::nullopt;
-  MergedConfig merged = {};
-};
 
 ConfigPlan plan_config(const InstallRequest& request,
                        const FoundToolkit& found,
@@ -111,18 +121,11 @@ ConfigPlan plan_config(const InstallRequest& request,
                        const cdi::Tree& tree) {
   const engine::Table wanted = make_config(request.config, places.link);
   ConfigPlan plan{.wanted = render_config(wanted), .present = read_text(tree, places.config)};
-  if (found.state == ToolkitState::ours) {
-    plan.written = read_text(tree, places.written_config);
-    plan.merged =
-        merge_config(wanted,
-                     plan.present,
-                     plan.written ? parse_config(*plan.written, places.written_config).value_or(wanted) : wanted,
-                     places.config);
-  } else {
-    // A stock installer writes the file anew at each start: all that is in it is the installer's.
-    const engine::Table theirs = parse_config(plan.present.value_or(""), places.config).value_or(engine::Table{});
-    plan.merged = merge_config(wanted, plan.present, theirs, places.config);
-  }
+  if (found.state == ToolkitState::ours) plan.written = read_text(tree, places.written_config);
+  auto written = parse_config(plan.written.value_or(""), places.written_config);
+  // Nothing tells who wrote what: it is an installer's, a stock one writes the file anew at each start.
+  if (!plan.written || !written) written = parse_config(plan.present.value_or(""), places.config);
+  plan.merged = merge_config(wanted, plan.present, written.value_or(engine::Table{}), places.config);
   return plan;
 }
 
@@ -179,13 +182,13 @@ Result<Installed> install_toolkit(const InstallRequest& request, InstallHost& ho
   installed.warnings.insert(installed.warnings.end(), config.merged.warnings.begin(), config.merged.warnings.end());
   installed.config_written = config.present != config.merged.text;
 
-  const bool complete = found->state == ToolkitState::ours && std::ranges::all_of(wanted, [&](const WantedFile& file) {
-                          return is_there(file, places.link, host);
-                        });
+  const bool complete =
+      found->state == ToolkitState::ours && !installed.config_written &&
+      std::ranges::all_of(wanted, [&](const WantedFile& file) { return is_there(file, places.link, host); });
   if (!complete) {
     const std::string version = next_version(artifacts->version, names_of_versions(host.tree, places));
-    auto done = stage(wanted, config.merged.text, places, host.writer);
-    if (done) done = switch_to(version, places, host.writer);
+    auto done = stage(wanted, config, places, host.writer);
+    if (done) done = switch_to(version, places, host);
     if (!done) {
       // That this may fail too is no news: the next run does it first.
       std::ignore = host.writer.remove_all(places.staged);
@@ -193,14 +196,8 @@ Result<Installed> install_toolkit(const InstallRequest& request, InstallHost& ho
     }
     installed.version = version;
     installed.switched = true;
-  } else if (installed.config_written) {
-    auto done = host.writer.make_folder(std::string(cdi::folder_of(places.config)));
-    if (done) done = host.writer.replace_file(places.config, config.merged.text, kConfigMode);
-    if (!done) {
-      return std::unexpected(done.error().with_context("writing the toolkit's config"));
-    }
-  }
-  if (config.written != config.wanted) {
+    if (const auto aside = put_aside(places, host); !aside) installed.warnings.push_back(aside.error().message);
+  } else if (config.written != config.wanted) {
     if (auto done = host.writer.replace_file(places.written_config, config.wanted, kConfigMode); !done) {
       return std::unexpected(done.error().with_context("noting what was written as the toolkit's config"));
     }
@@ -230,14 +227,19 @@ Result<std::vector<std::string>> remove_old_versions(const std::string& install_
   return removed;
 }
 
-Result<void> uninstall_toolkit(const std::string& install_folder, InstallHost& host) {
+Result<std::vector<std::string>> uninstall_toolkit(const std::string& install_folder,
+                                                   const cdi::Tree& tree,
+                                                   TreeWriter& writer) {
   const ToolkitPlaces places = places_in(install_folder);
-  const auto found = find_toolkit(host.tree, places);
+  const auto found = find_toolkit(tree, places);
   if (!found) return std::unexpected(found.error());
-  if (found->state == ToolkitState::ours) {
-    if (auto done = host.writer.remove_all(places.link); !done) return done;
+  std::vector<std::string> removed;
+  if (found->state == ToolkitState::ours) removed.push_back(places.link);
+  if (tree.look(places.versions)) removed.push_back(places.versions);
+  for (const std::string& path : removed) {
+    if (auto done = writer.remove_all(path); !done) return std::unexpected(done.error());
   }
-  return host.writer.remove_all(places.versions);
+  return removed;
 }
 
 }  // namespace ctkit::toolkit

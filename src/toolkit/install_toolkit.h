@@ -11,12 +11,11 @@
 
 // Where things are, below the install folder (usually /usr/local/nvidia):
 //   toolkit                      a link to the version in use; the handlers name paths through it
-//   .toolkit/1.20.0-1, …-2       versions, each whole
+//   .toolkit/1.20.0-1, …-2       versions, each whole: its config.toml, and what we wrote as that, too
 //   .toolkit/staged              one that is being made; of a run that was killed
-//   .toolkit/written-config.toml the config.toml as we wrote it last
 // A link and not a folder: its rename is at once on every file system, and a stock installer, which removes `toolkit`
 // first, removes just the link. A folder `toolkit` of such an installer is exchanged for our link at once and stays as
-// `.toolkit/replaced` until the next clean-up.
+// `.toolkit/stock-1`, a version like others: until a clean-up when no process runs from it.
 namespace ctkit::toolkit {
 
 /// What to install. Paths of the host are those that containers' runtimes use.
@@ -56,7 +55,9 @@ engine::Result<Installed> install_toolkit(const InstallRequest& request, Install
 /// removed. The version that a switch replaced stays until this is called, so that who is on the way into it arrives.
 engine::Result<std::vector<std::string>> remove_old_versions(const std::string& install_folder, InstallHost& host);
 
-/// Takes everything of ours away, the link first. A folder `toolkit` that isn't ours stays.
-engine::Result<void> uninstall_toolkit(const std::string& install_folder, InstallHost& host);
+/// Takes everything of ours away, the link first, and tells what was there. A folder `toolkit` that isn't ours stays.
+engine::Result<std::vector<std::string>> uninstall_toolkit(const std::string& install_folder,
+                                                           const cdi::Tree& tree,
+                                                           TreeWriter& writer);
 
 }  // namespace ctkit::toolkit

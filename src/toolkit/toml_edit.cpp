@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/find_key.h"
+#include "engine/text_lines.h"
 #include "engine/toml_reader.h"
 #include "engine/toml_scanner.h"
 #include "engine/toml_writer.h"
@@ -21,6 +22,9 @@ namespace ctkit::toolkit {
 
 using engine::Error;
 using engine::KeyPath;
+using engine::line_begin;
+using engine::line_end;
+using engine::newline_of;
 using engine::Result;
 using engine::Span;
 using engine::Statement;
@@ -62,22 +66,6 @@ KeyPath parent_of(const KeyPath& key) {
   KeyPath parent = key;
   parent.parts.pop_back();
   return parent;
-}
-
-std::size_t line_begin(std::string_view text, std::size_t at) {
-  const std::size_t newline = text.substr(0, at).rfind('\n');
-  return newline == std::string_view::npos ? 0 : newline + 1;
-}
-
-/// Behind the newline of the line that `at` is on, or the end of the text.
-std::size_t line_end(std::string_view text, std::size_t at) {
-  const std::size_t newline = text.find('\n', at);
-  return newline == std::string_view::npos ? text.size() : newline + 1;
-}
-
-std::string_view newline_of(std::string_view text) {
-  const std::size_t newline = text.find('\n');
-  return newline != std::string_view::npos && newline > 0 && text[newline - 1] == '\r' ? "\r\n" : "\n";
 }
 
 std::string_view indentation_at(std::string_view text, std::size_t at) {

@@ -20,8 +20,8 @@ ToolkitPlaces places_in(const std::string& install_folder) {
           .versions = versions,
           .staged = cdi::join(versions, kStaged),
           .next_link = cdi::join(versions, kNextLink),
-          .written_config = cdi::join(versions, kWrittenConfig),
-          .config = cdi::join(cdi::join(root, kToolkit), kConfigFile)};
+          .config = cdi::join(cdi::join(root, kToolkit), kConfigFile),
+          .written_config = cdi::join(cdi::join(root, kToolkit), kWrittenConfig)};
 }
 
 Result<FoundToolkit> find_toolkit(const cdi::Tree& tree, const ToolkitPlaces& places) {
@@ -46,9 +46,7 @@ Result<FoundToolkit> find_toolkit(const cdi::Tree& tree, const ToolkitPlaces& pl
 
 std::vector<std::string> names_of_versions(const cdi::Tree& tree, const ToolkitPlaces& places) {
   auto names = tree.names_in(places.versions);
-  if (!names) return {};
-  std::erase(*names, kWrittenConfig);
-  return *std::move(names);
+  return names ? *std::move(names) : std::vector<std::string>{};
 }
 
 std::string next_version(std::string_view release, const std::vector<std::string>& taken) {

@@ -23,8 +23,8 @@ struct ToolkitPlaces {
   std::string versions = {};  ///< `<install folder>/.toolkit`
   std::string staged = {};
   std::string next_link = {};
-  std::string written_config = {};
-  std::string config = {};  ///< through the link
+  std::string config = {};          ///< through the link
+  std::string written_config = {};  ///< through the link: the config as we wrote it last
 };
 
 ToolkitPlaces places_in(const std::string& install_folder);

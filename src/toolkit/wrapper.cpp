@@ -1,6 +1,7 @@
 #include "toolkit/wrapper.h"
 
 #include "cdi/path.h"
+#include "engine/nvidia_runtime.h"
 #include "toolkit/places.h"
 
 // Why a script and not a program of our own, as everything else here is:
@@ -29,8 +30,10 @@ std::string render_fall_through(std::span<const std::string> low_level_runtimes)
   std::string text =
       "if [ ! -e /sys/module/nvidia ]; then\n"
       "  for runtime in";
-  for (const std::string& runtime : low_level_runtimes)
-    text += " " + quote_for_shell(runtime);
+  for (const std::string& runtime : low_level_runtimes) {
+    // Whatever the settings say: a wrapper that became a wrapper would do so for ever.
+    if (!engine::is_nvidia_runtime(runtime)) text += " " + quote_for_shell(runtime);
+  }
   text +=
       "; do\n"
       "    command -v \"$runtime\" >/dev/null 2>&1 || continue\n"

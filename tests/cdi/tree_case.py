@@ -73,7 +73,7 @@ def cached_libraries(root, path):
 
 
 def tell(root):
-    """Every path below the root: link, folder, or file with mode and text."""
+    """Every path below the root: link, folder, or file with mode and text, bytes that are none escaped."""
     found = {}
     for folder, folders, files in os.walk(root):
         for name in folders + files:
@@ -93,7 +93,7 @@ def tell(root):
                 elif inside == "/etc/ld.so.cache":
                     found[inside] = {"mode": mode, "ldcache": cached_libraries(root, path)}
                 else:
-                    found[inside] = {"mode": mode, "file": data.decode()}
+                    found[inside] = {"mode": mode, "file": data.decode(errors="backslashreplace")}
             else:
                 found[inside] = {"special": stat.S_IFMT(status.st_mode), "mode": mode}
     return found

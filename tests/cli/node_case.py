@@ -6,8 +6,11 @@ import pathlib
 import shutil
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
 CTKIT = os.path.abspath(os.environ.get("CTKIT", "build/main/ctkit"))
 TESTDATA = pathlib.Path(__file__).parents[2] / "testdata"

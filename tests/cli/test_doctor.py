@@ -139,6 +139,19 @@ class Gates(DoctorCase):
         (self.root / TOOLKIT / "nvidia-container-runtime.real").unlink()
         self.expect_first("toolkit", "nvidia-container-runtime.real' is not there")
 
+    def test_toolkit_of_an_older_release(self):
+        for name in ("nvidia-container-runtime.cdi", "nvidia-container-runtime.legacy"):
+            (self.root / TOOLKIT / name).unlink()
+            (self.root / TOOLKIT / (name + ".real")).unlink()
+        (self.root / CDI_HOOK).rename(self.root / TOOLKIT / "nvidia-ctk")
+        self.write({MANAGEMENT: spec("580.95.05", hook=f"/{TOOLKIT}/nvidia-ctk")})
+        self.succeed("apply", "--restart", "none", "--handler", f"nvidia=/{TOOLKIT}/nvidia-container-runtime")
+        self.assertIsNone(self.doctor()["first_failed"])
+
+    def test_toolkit_whose_hooks_become_nothing(self):
+        self.write({CDI_HOOK: "#!/bin/sh\n"}, mode=0o755)
+        self.expect_first("toolkit", "nvidia-cdi-hook.real' is not there")
+
     def test_toolkit_behind_a_link_of_ours(self):
         (self.root / TOOLKIT).rename(self.root / "usr/local/nvidia/.moved")
         (self.root / TOOLKIT).symlink_to(".toolkit/1.20.0-3")
@@ -182,8 +195,29 @@ class Gates(DoctorCase):
         self.expect_first("cdi", "libcuda.so.570.1.2")
 
     def test_cdi_without_its_hooks(self):
+        self.write({"usr/bin/true": ""})  # a host's tree, in which programs can be missed
+        self.assertIsNone(self.doctor()["first_failed"])
         self.write({MANAGEMENT: spec("580.95.05", hook="/usr/bin/nvidia-cdi-hook")})
-        self.expect_first("cdi", "'/usr/bin/nvidia-cdi-hook', which is not there")
+        self.expect_first("cdi", "'/usr/bin/nvidia-cdi-hook' is not there")
+
+    def test_cdi_of_another_vendor(self):
+        self.write({"usr/bin/true": "", "etc/cdi/vendor.yaml": spec("1", hook="/opt/nic-hook").replace(
+            "management.nvidia.com/gpu", "vendor.com/nic")})
+        report = self.doctor()
+        self.assertIsNone(report["first_failed"])
+        self.assertEqual(report["gates"]["cdi"]["state"], "attention")
+        self.assertIn("vendor.yaml", report["gates"]["cdi"]["problems"][0]["problem"])
+
+    def test_cdi_in_the_folders_of_the_daemon(self):
+        registry = next(path for path in INCIDENT if path.endswith("registry.toml"))
+        self.write({registry: INCIDENT[registry].replace(
+            '[plugins."io.containerd.grpc.v1.cri".registry]',
+            '[plugins."io.containerd.grpc.v1.cri"]\ncdi_spec_dirs = ["/opt/cdi"]\n'
+            '[plugins."io.containerd.grpc.v1.cri".registry]')})
+        self.succeed("apply", "--restart", "none")
+        self.expect_first("cdi", "unresolvable")
+        self.write({"opt/cdi/management.yaml": spec("580.95.05")})
+        self.assertIsNone(self.doctor()["first_failed"])
 
     def test_cdi_that_is_refused(self):
         self.write({"etc/cdi/nvidia.yaml": "cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n- name: '0'\n"

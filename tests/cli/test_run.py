@@ -18,6 +18,7 @@ import urllib.request
 
 from node_case import (
     CONF_D, CTKIT, DROP_IN, INCIDENT, LAST_DROP_IN, LIMIT, ROOT, NodeCase, may_mount, unshare)
+import killed_at
 
 READY = "run/nvidia/toolkit/ctkit-ready"
 METRICS = "run/nvidia/toolkit/ctkit.prom"
@@ -464,6 +465,59 @@ class Driver(RunCase):
         self.wait_until("it looked again", lambda: self.metrics()['ctkit_looks_total{end="settled"}'] > looks)
         self.assertEqual((self.specs / SPEC).stat().st_mtime_ns, now.st_mtime_ns)
         self.assertEqual(running.stop(), 0)
+
+    def versions_in(self, spec):
+        """Of the driver's two libraries, as the spec mounts them; a half spec has one of them or none."""
+        return re.findall(r"containerPath: \S*/lib(?:cuda|nvidia-ml)\.so\.(\S+)", spec)
+
+    def test_while_drivers_come_and_go_the_spec_is_always_whole(self):
+        self.add_driver("1.1.1")
+        self.driver_ready()
+        running = self.begin()
+        running.wait_for("not ready")
+        seen, bad, ended = set(), [], threading.Event()
+
+        def read():
+            while not ended.is_set():
+                versions = self.versions_in((self.specs / SPEC).read_text())
+                seen.update(versions)
+                if len(versions) != 2 or len(set(versions)) != 1:
+                    bad.append(versions)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        for n in range(2, 8):
+            self.add_driver(f"{n}.1.1")
+            self.wait_until("the spec is the new driver's", lambda n=n: f"{n}.1.1" in seen or bad or not reader.is_alive())
+        ended.set()
+        reader.join()
+        self.assertEqual(bad, [])
+        self.assertEqual(seen, {f"{n}.1.1" for n in range(1, 8)})
+        self.assertEqual(running.stop(), 0)
+
+    @unittest.skipUnless(killed_at.usable(), "ptrace is not to be had here")
+    def test_killed_at_any_change_it_leaves_the_old_spec_or_the_new(self):
+        command, _ = self.run_command(
+            "--no-daemon", "--cdi-enabled", "--driver-root=" + str(self.driver), "--dev-root=" + str(self.driver),
+            "--cdi-output-dir=" + str(self.specs), given=self.GIVEN)
+        self.add_driver("1.1.1")
+        self.assertEqual(subprocess.run(command, capture_output=True, check=False, timeout=LIMIT).returncode, 0)
+        old = (self.specs / SPEC).read_text()
+        self.assertEqual(self.versions_in(old), ["1.1.1"] * 2)
+        self.add_driver("2.2.2")
+        left = set()
+        for n in range(1, 100):
+            (self.specs / SPEC).write_text(old)
+            code = killed_at.run_until(command, n)
+            left.add(tuple(self.versions_in((self.specs / SPEC).read_text())))
+            # The CDI library reads whatever is named so.
+            self.assertEqual([path.name for path in self.specs.iterdir() if path.suffix in (".yaml", ".json")], [SPEC])
+            if code is not None:
+                break
+        self.assertEqual(code, 0)
+        self.assertGreater(n, 2)
+        self.assertEqual(left, {("1.1.1",) * 2, ("2.2.2",) * 2})
+        self.assertEqual([path.name for path in self.specs.iterdir()], [SPEC])
 
     def test_a_driver_that_goes_leaves_the_spec_and_the_handlers(self):
         self.add_driver()

@@ -1,4 +1,4 @@
-"""What apply and uninstall leave, also when they are killed or the disk fails them."""
+"""What apply and uninstall leave, also when the disk fails them; for kills see ../crash."""
 
 import os
 import shutil
@@ -6,7 +6,6 @@ import subprocess
 import tomllib
 import unittest
 
-import killed_at
 from node_case import CONF_D, DROP_IN, INCIDENT, LAST_DROP_IN, LIMIT, ROOT, UNIMPORTED, NodeCase, may_mount, unshare
 
 
@@ -140,77 +139,6 @@ class WholePath(NodeCase):
         self.assertTrue((self.root / "var/lib/ctkit/journal.json").exists())
         self.succeed("uninstall", "--state-dir", "/var/lib/ctkit")
         self.assertEqual(self.snapshot(), before)
-
-
-class KilledAnywhere(NodeCase):
-    """SIGKILL before each change of the file system: the node loads, and the next run completes it or takes it back."""
-
-    @classmethod
-    def setUpClass(cls):
-        if not killed_at.usable():
-            raise unittest.SkipTest("ptrace is not allowed here, or this is no x86_64")
-
-    def start_over(self, files, verbs=()):
-        shutil.rmtree(self.root)
-        (self.root / "usr/local").mkdir(parents=True)
-        self.write(files)
-        for verb, *words in verbs:
-            self.succeed(verb, *words)
-
-    def without_state_leftovers(self):
-        """Empty folders on the way to a journal that was not written yet are all that a kill may leave."""
-        tree = self.snapshot()
-        for name in ("usr/local/nvidia/.ctkit/.", "usr/local/nvidia/.ctkit", "usr/local/nvidia/.", "usr/local/nvidia"):
-            tree.pop(name, None)
-        return tree
-
-    def sweep(self, files, before, killed, completed):
-        """`before`: verbs that set the scene; `killed`: the verb to kill; `completed`: what must hold after it is repeated."""
-        self.start_over(files)
-        clean = self.without_state_leftovers()
-        self.start_over(files, [*before, killed])
-        done = self.daemons_files()
-        for n in range(1, 200):
-            self.start_over(files, before)
-            code = killed_at.run_until(self.command(*killed), n)
-            if code is not None:
-                self.assertEqual(code, 0)
-                self.assertGreater(n, 3)
-                return
-            with self.subTest(n=n):
-                self.succeed("effective")
-                self.succeed(*killed)
-                if completed:
-                    self.assertEqual(self.daemons_files(), done)
-                self.succeed("uninstall")
-                self.assertEqual(self.without_state_leftovers(), clean)
-            with self.subTest(n=n, then="uninstall"):
-                self.start_over(files, before)
-                killed_at.run_until(self.command(*killed), n)
-                self.succeed("uninstall")
-                self.assertEqual(self.without_state_leftovers(), clean)
-        self.fail("never came to an end")
-
-    def test_first_apply(self):
-        self.sweep(INCIDENT, [], ["apply"], True)
-
-    def test_first_apply_with_a_root_edit(self):
-        self.sweep(UNIMPORTED, [], ["apply"], True)
-
-    def test_first_apply_without_any_config(self):
-        self.sweep({}, [], ["apply"], True)
-
-    def test_apply_over_a_foreign_file(self):
-        self.sweep({ROOT: INCIDENT[ROOT], DROP_IN: "version = 2\n# theirs\n"}, [], ["apply"], True)
-
-    def test_later_apply(self):
-        self.sweep(UNIMPORTED, [["apply"]], ["apply", "--handler", "gpu=/opt/gpu"], True)
-
-    def test_later_apply_to_another_place(self):
-        self.sweep(UNIMPORTED, [["apply"]], ["apply", "--drop-in", "/etc/containerd/gpu.d/gpu.toml"], True)
-
-    def test_uninstall(self):
-        self.sweep(UNIMPORTED, [["apply"]], ["uninstall"], True)
 
 
 @unittest.skipUnless(may_mount(), "may not mount here")

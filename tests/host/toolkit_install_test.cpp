@@ -188,10 +188,18 @@ TEST_F(ToolkitInstall, ARuntimeFallsThroughWithoutTheModule) {
   ASSERT_TRUE(on_host([&](toolkit::InstallHost& host) { return toolkit::install_toolkit(wanted, host); }));
   EXPECT_EQ(run(toolkit + "/nvidia-container-runtime", {"create", "--bundle", "a b"}), 43);
   EXPECT_EQ(run(toolkit + "/nvidia-container-runtime.cdi"), 40);
+  EXPECT_EQ(run(toolkit + "/nvidia-container-runtime.legacy"), 40);
   // With none to be found it is NVIDIA's after all.
   wanted.config.runtimes = {"not-to-be-found"};
   ASSERT_TRUE(on_host([&](toolkit::InstallHost& host) { return toolkit::install_toolkit(wanted, host); }));
   EXPECT_EQ(run(toolkit + "/nvidia-container-runtime"), 1);
+}
+
+TEST_F(ToolkitInstall, NoShellStaysBehindAWrapper) {
+  folder.write("artifacts/usr/bin/nvidia-ctk", "#!/bin/sh\n[ \"$PPID\" = \"$1\" ] && exit 7\n");
+  std::filesystem::permissions(folder.path_of("artifacts/usr/bin/nvidia-ctk"), std::filesystem::perms{0755});
+  ASSERT_TRUE(install());
+  EXPECT_EQ(run(toolkit + "/nvidia-ctk", {std::to_string(::getpid())}), 7);
 }
 
 TEST_F(ToolkitInstall, AnInstallFolderMayHaveAnyName) {
@@ -409,7 +417,10 @@ TEST_F(ToolkitInstall, AVersionInUseIsSeen) {
 TEST_F(ToolkitInstall, UninstallLeavesNothing) {
   folder.make_folder("usr/local/nvidia");
   ASSERT_TRUE(install());
-  ASSERT_TRUE(on_host([&](toolkit::InstallHost& host) { return toolkit::uninstall_toolkit(install_folder, host); }));
+  const auto removed = on_host(
+      [&](toolkit::InstallHost& host) { return toolkit::uninstall_toolkit(install_folder, host.tree, host.writer); });
+  ASSERT_TRUE(removed);
+  EXPECT_THAT(*removed, testing::ElementsAre(toolkit, install_folder + "/.toolkit"));
   EXPECT_TRUE(std::filesystem::is_empty(install_folder));
 }
 

@@ -40,6 +40,14 @@ TEST(CommandLine, HasAVerbForEachRequest) {
   EXPECT_EQ(request_of({"uninstall"}).verb, Verb::uninstall);
 }
 
+TEST(CommandLine, UninstallTakesTheToolkitOnRequest) {
+  EXPECT_FALSE(request_of({"uninstall"}).with_toolkit);
+  const auto request = request_of({"uninstall", "--toolkit", "--toolkit-folder", "/opt/nvidia/toolkit"});
+  EXPECT_TRUE(request.with_toolkit);
+  EXPECT_EQ(request.toolkit_folder, "/opt/nvidia/toolkit");
+  EXPECT_EQ(request_of({"uninstall", "--toolkit"}).toolkit_folder, "/usr/local/nvidia/toolkit");
+}
+
 TEST(CommandLine, FillsTheRequest) {
   const auto request = request_of(
       {"plan",       "--root",           "/t",           "--release",   "v1.7.27-k3s1", "--config",  "/c.toml",

@@ -1,14 +1,18 @@
 #include "installer/doctor.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "installer/cli.h"
+#include "installer/doctor_cli.h"
 #include "installer/observe_doctor.h"
 #include "installer/report_doctor.h"
 #include "support/memory_files.h"
@@ -49,10 +53,11 @@ DoctorFacts healthy() {
                    .config_kind = "management.nvidia.com/gpu"};
   facts.daemon.engine = "containerd 1.7.27";
   facts.daemon.state.socket = "/run/containerd/containerd.sock";
+  facts.daemon.state.dump_differences.emplace();
   facts.daemon.handlers = {nvidia_handler("nvidia"), nvidia_handler("nvidia-cdi"), {.name = "runc"}};
   facts.cdi.level = cdi::Level::v0_8_1;
-  facts.cdi.folders.devices = {{"management.nvidia.com/gpu=all", "/var/run/cdi/management.nvidia.com-gpu.yaml"},
-                               {"nvidia.com/gpu=0", "/var/run/cdi/k8s.device-plugin.nvidia.com-gpu.json"}};
+  facts.cdi.specs.folders.devices = {{"management.nvidia.com/gpu=all", "/var/run/cdi/management.nvidia.com-gpu.yaml"},
+                                     {"nvidia.com/gpu=0", "/var/run/cdi/k8s.device-plugin.nvidia.com-gpu.json"}};
   facts.validator = {.there = true,
                      .files = {"driver-ready", "toolkit-ready", "cuda-ready", "plugin-ready"},
                      .driver_ready = daemonset::DriverReady{}};
@@ -86,6 +91,15 @@ loaded     ok      as the files say
 cdi        ok      2 devices of NVIDIA's, as CDI library 0.8.1 reads them
 validator  ok      all its steps passed
 )");
+}
+
+/// A spec that loads, of another vendor's device.
+cdi::LoadedSpec other_vendors_spec() {
+  return {.file = "/etc/cdi/vendor.yaml", .spec = {.kind = "vendor.com/nic"}};
+}
+
+void add_fault(DoctorFacts& facts, cdi::FaultKind kind, const std::string& file) {
+  facts.cdi.specs.faults.push_back({.kind = kind, .file = file, .message = "the fault", .hint = "the hint"});
 }
 
 /// One thing that is wrong on a node that is well otherwise.
@@ -265,6 +279,12 @@ INSTANTIATE_TEST_SUITE_P(
               "handlers",
               failed,
               "'/usr/bin/runc'"},
+        Fault{
+            "runc in a folder of NVIDIA's name",
+            [](DoctorFacts& facts) { facts.daemon.handlers.front().binary = "/opt/nvidia-container-runtime/bin/runc"; },
+            "handlers",
+            failed,
+            "none of NVIDIA's runtimes"},
         Fault{"an error that leaves the handlers",
               [](DoctorFacts& facts) { facts.daemon.findings = {finding(engine::RuleId::erases_others, "it erases")}; },
               "handlers",
@@ -280,11 +300,17 @@ INSTANTIATE_TEST_SUITE_P(
               "handlers",
               attention,
               "before its verdict"},
-        Fault{"another dump",
-              [](DoctorFacts& facts) { facts.daemon.state.dump_differences = {{.key = {.parts = {"plugins", "x"}}}}; },
+        Fault{
+            "another dump",
+            [](DoctorFacts& facts) { facts.daemon.state.dump_differences = {{{.key = {.parts = {"plugins", "x"}}}}}; },
+            "dump",
+            attention,
+            "first in plugins.x"},
+        Fault{"a daemon without a dump",
+              [](DoctorFacts& facts) { facts.daemon.state.dump_differences.reset(); },
               "dump",
-              attention,
-              "first in plugins.x"},
+              unseen,
+              "nothing of this daemon's to compare"},
         Fault{"no dump",
               [](DoctorFacts& facts) { facts.daemon.state.dump_failed = "it hangs"; },
               "dump",
@@ -321,59 +347,69 @@ INSTANTIATE_TEST_SUITE_P(
     GateOf,
     testing::Values(
         Fault{"after a reboot",
-              [](DoctorFacts& facts) { facts.cdi.folders.devices.clear(); },
+              [](DoctorFacts& facts) { facts.cdi.specs.folders.devices.clear(); },
               "cdi",
               failed,
               "unresolvable CDI devices"},
         Fault{"a spec of ours that is refused",
-              [](DoctorFacts& facts) {
-                facts.cdi.folders.problems["/var/run/cdi/nvidia.yaml"] = {
-                    {.problem = cdi::ProblemClass::version, .message = "unknown version"}};
-              },
+              [](DoctorFacts& facts) { add_fault(facts, cdi::FaultKind::invalid, "/var/run/cdi/nvidia.yaml"); },
               "cdi",
               failed,
-              "is refused: unknown version"},
+              "'/var/run/cdi/nvidia.yaml': the fault"},
         Fault{"somebody else's that is refused",
-              [](DoctorFacts& facts) { facts.cdi.folders.problems["/etc/cdi/vendor.json"] = {{.message = "empty"}}; },
+              [](DoctorFacts& facts) { add_fault(facts, cdi::FaultKind::invalid, "/opt/nvidia/cdi/vendor.json"); },
               "cdi",
               attention,
               "vendor.json"},
         Fault{"a file that kills the library",
+              [](DoctorFacts& facts) { add_fault(facts, cdi::FaultKind::deadly, "/etc/cdi/x.json"); },
+              "cdi",
+              failed,
+              "/etc/cdi/x.json"},
+        Fault{"libraries that are gone, or of the former driver",
               [](DoctorFacts& facts) {
-                facts.cdi.folders.crash = cdi::Crash::panic;
-                facts.cdi.folders.crash_file = "/etc/cdi/x.json";
+                facts.cdi.specs.folders.specs = {{.file = "/x.yaml", .spec = {.kind = "management.nvidia.com/gpu"}}};
+                add_fault(facts, cdi::FaultKind::stale, "/x.yaml");
               },
               "cdi",
               failed,
-              "kills the CDI library"},
-        Fault{"a spec of the former driver",
-              [](DoctorFacts& facts) {
-                facts.cdi.rows = {{.file = "/var/run/cdi/x.yaml",
-                                   .spec_version = "570.1",
-                                   .module_version = "580.95.05",
-                                   .state = cdi::SpecState::old_version}};
-              },
-              "cdi",
-              failed,
-              "for driver 570.1"},
-        Fault{"libraries that are gone",
-              [](DoctorFacts& facts) {
-                facts.cdi.rows = {
-                    {.file = "/x.yaml", .state = cdi::SpecState::missing, .missing = {"/lib/libcuda.so.570"}}};
-              },
-              "cdi",
-              failed,
-              "libcuda.so.570"},
+              "/x.yaml"},
         Fault{"no hooks",
-              [](DoctorFacts& facts) { facts.cdi.missing_hooks = {{.spec = "/x.yaml", .path = "/t/nvidia-cdi-hook"}}; },
+              [](DoctorFacts& facts) { add_fault(facts, cdi::FaultKind::missing_hook, "/nvidia.yaml"); },
               "cdi",
               failed,
-              "/t/nvidia-cdi-hook"},
+              "/nvidia.yaml"},
+        Fault{"two specs for the management device",
+              [](DoctorFacts& facts) { add_fault(facts, cdi::FaultKind::shadowed, "/nvidia.yaml"); },
+              "cdi",
+              attention,
+              "/nvidia.yaml"},
         Fault{"nodes of a GPU that is gone",
-              [](DoctorFacts& facts) { facts.cdi.missing_nodes = {{.spec = "/x.yaml", .path = "/dev/nvidia7"}}; },
+              [](DoctorFacts& facts) { facts.cdi.missing_nodes = {{.spec = "/nvidia.yaml", .path = "/dev/nvidia7"}}; },
               "cdi",
               failed,
               "/dev/nvidia7"},
+        Fault{"libraries of another vendor's spec that are gone",
+              [](DoctorFacts& facts) {
+                facts.cdi.specs.folders.specs = {{.file = "/nvidia-like.yaml", .spec = {.kind = "vendor.com/nvidia"}}};
+                add_fault(facts, cdi::FaultKind::stale, "/nvidia-like.yaml");
+              },
+              "cdi",
+              attention,
+              "/nvidia-like.yaml"},
+        Fault{"hooks of another vendor's spec",
+              [](DoctorFacts& facts) { add_fault(facts, cdi::FaultKind::missing_hook, "/etc/cdi/vendor.yaml"); },
+              "cdi",
+              attention,
+              "/etc/cdi/vendor.yaml"},
+        Fault{"nodes of another vendor's spec",
+              [](DoctorFacts& facts) {
+                facts.cdi.specs.folders.specs = {other_vendors_spec()};
+                facts.cdi.missing_nodes = {{.spec = "/etc/cdi/vendor.yaml", .path = "/dev/nic0"}};
+              },
+              "cdi",
+              attention,
+              "/dev/nic0"},
         Fault{"CDI off in the daemon",
               [](DoctorFacts& facts) {
                 facts.daemon.findings = {finding(engine::RuleId::cdi_off, "enable_cdi is false")};
@@ -458,6 +494,16 @@ TEST(Doctor, ARecordSaysWhatIsNotSeen) {
                          "loaded, cdi, validator\n"));
 }
 
+TEST(Doctor, FilesThatSpecsOfARecordNameAreNotMissed) {
+  DoctorFacts facts = healthy();
+  facts.driver = {};
+  add_fault(facts, cdi::FaultKind::stale, "/nvidia.yaml");
+  add_fault(facts, cdi::FaultKind::missing_hook, "/nvidia.yaml");
+  const DoctorReport report = make_doctor_report(facts);
+  const auto gate = std::ranges::find(report.gates, "cdi", &Gate::name);
+  EXPECT_THAT(gate->advice, IsEmpty());
+}
+
 TEST(Doctor, JsonHasTheGatesWithTheirProblems) {
   DoctorFacts facts = healthy();
   facts.validator.files.erase("plugin-ready");
@@ -467,6 +513,26 @@ TEST(Doctor, JsonHasTheGatesWithTheirProblems) {
       "state": "passed",
       "found": "580.95.05",
       "problems": [])"));
+}
+
+/// What `--help` says of an option, up to the next one.
+std::string help_of(std::string_view option, const std::string& help) {
+  const std::size_t start = help.find("  " + std::string(option) + " ");
+  if (start == std::string::npos) return "";
+  return help.substr(start, help.find("\n  -", start) - start);
+}
+
+TEST(DoctorCommandLine, ExplainsOptionsThatOtherVerbsHaveAsTheyDo) {
+  const auto doctor = parse_doctor_command_line(std::array{"ctkit", "doctor", "--help"});
+  const auto verify = parse_command_line(std::array{"ctkit", "verify", "--help"});
+  const auto apply = parse_command_line(std::array{"ctkit", "apply", "--help"});
+  ASSERT_TRUE(doctor);
+  const std::string& text = std::get<Printed>(*doctor).text;
+  for (const std::string_view option : {"--engine", "--release", "--config", "--defaults", "--socket", "--state-dir"}) {
+    EXPECT_THAT(help_of(option, text), Not(IsEmpty())) << option;
+    EXPECT_EQ(help_of(option, text), help_of(option, std::get<Printed>(verify).text)) << option;
+  }
+  EXPECT_EQ(help_of("--toolkit-folder", text), help_of("--toolkit-folder", std::get<Printed>(apply).text));
 }
 
 TEST(Doctor, LooksAtTheHostThatAPodHas) {

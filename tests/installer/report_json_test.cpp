@@ -130,6 +130,9 @@ TEST(ReportJson, UninstallSaysHow) {
   EXPECT_EQ(document["files"], json::parse(R"([
     {"path": "/etc/containerd/config.toml", "how": "restored", "there": true},
     {"path": "/etc/containerd/conf.d/99-nvidia.toml", "how": "restored", "there": false}])"));
+  EXPECT_TRUE(document["toolkit_gone"].is_null()) << "not asked for";
+  const Outcome gone{.toolkit_gone = std::vector<std::string>{"/n/toolkit"}};
+  EXPECT_EQ(json::parse(report_json({.verb = Verb::uninstall}, gone))["toolkit_gone"], json::array({"/n/toolkit"}));
 }
 
 TEST(ReportJson, SurvivesAPathThatIsNoUtf8) {

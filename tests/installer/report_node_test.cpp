@@ -94,7 +94,7 @@ TEST(ReportNode, VerifyTellsEachDifferenceWithBothSides) {
 TEST(ReportNode, ACredentialInADumpIsNotShown) {
   NodeState other = state();
   const engine::KeyPath key{{"plugins", "io.containerd.grpc.v1.cri", "registry", "configs", "x", "auth", "password"}};
-  other.dump_differences = {{.key = key, .predicted = engine::Value{.data = std::string("geheim")}}};
+  other.dump_differences = {{{.key = key, .predicted = engine::Value{.data = std::string("geheim")}}}};
   EXPECT_THAT(report_verify_text(other), Not(HasSubstr("geheim")));
   EXPECT_THAT(report_state_json(other, true), Not(HasSubstr("geheim")));
 }
@@ -107,6 +107,10 @@ TEST(ReportNode, JsonOfAState) {
   EXPECT_EQ(document["journal"]["last_apply"]["confirmed"], true);
   EXPECT_TRUE(document["unreachable"].is_null());
   EXPECT_EQ(json::parse(report_state_json(state(), true))["schema"], "ctkit/v1/verify");
+  EXPECT_TRUE(document["dump_differences"].is_null()) << "nothing was compared";
+  NodeState compared = state();
+  compared.dump_differences.emplace();
+  EXPECT_EQ(json::parse(report_state_json(compared, true))["dump_differences"], json::array());
 }
 
 TEST(ReportNode, RollbackSaysWhatCameBack) {

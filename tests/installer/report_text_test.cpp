@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,6 +103,16 @@ TEST(ReportText, UninstallSaysWhatBecameOfEachFile) {
   EXPECT_THAT(text, HasSubstr("took our part out of " + kRoot + ", which was edited since"));
   EXPECT_THAT(text, HasSubstr("removed " + kDropIn));
   EXPECT_EQ(report(Verb::uninstall, files), "nothing of ours is installed\n");
+}
+
+TEST(ReportText, UninstallSaysWhatOfTheToolkitIsGone) {
+  const Request request{.verb = Verb::uninstall, .with_toolkit = true};
+  EXPECT_EQ(report_text(request, {.toolkit_gone = std::vector<std::string>{"/n/toolkit", "/n/.toolkit"}}),
+            "removed /n/toolkit\nremoved /n/.toolkit\n");
+  const std::vector<std::string> nothing;
+  EXPECT_EQ(report_text(request, {.toolkit_gone = nothing}), "nothing of ours is installed\n");
+  EXPECT_EQ(report_text(request, {.removed = std::vector<TakenBack>{}, .toolkit_gone = nothing}),
+            "no toolkit of ours is installed\n");
 }
 
 TEST(ReportText, AnErrorHasItsPlaceOnceAndItsHint) {

@@ -69,11 +69,9 @@ INSTANTIATE_TEST_SUITE_P(Recorded,
                                                    .skip_mode_detection = false,
                                                    .features = {"disable-imex-channel-creation", "foo-bar"}}}));
 
-TEST(Config, LdconfigIsTheRealOneOfDebian) {
-  test::MemoryTree driver;
-  EXPECT_EQ(ldconfig_of("/", driver), "/sbin/ldconfig");
-  driver.add_file("/sbin/ldconfig.real", "");
-  EXPECT_EQ(ldconfig_of("/run/nvidia/driver", driver), "/run/nvidia/driver/sbin/ldconfig.real");
+TEST(Config, LdconfigIsTheOneThatWasFound) {
+  EXPECT_THAT(render_config(make_config({.driver_root = "/run/nvidia/driver"}, kToolkitFolder)),
+              HasSubstr("ldconfig = \"@/run/nvidia/driver/sbin/ldconfig\"\n"));
   EXPECT_THAT(render_config(make_config({.ldconfig = "/sbin/ldconfig.real"}, kToolkitFolder)),
               HasSubstr("ldconfig = \"@/sbin/ldconfig.real\"\n"));
 }

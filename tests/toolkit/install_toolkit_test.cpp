@@ -22,6 +22,7 @@ using testing::UnorderedElementsAre;
 
 constexpr auto kToolkitFolder = "/usr/local/nvidia/toolkit";
 constexpr auto kConfig = "/usr/local/nvidia/toolkit/.config/nvidia-container-runtime/config.toml";
+constexpr auto kNote = "/usr/local/nvidia/toolkit/.config/nvidia-container-runtime/written-config.toml";
 constexpr auto kVersionsFolder = "/usr/local/nvidia/.toolkit";
 
 struct Killed : std::runtime_error {
@@ -129,9 +130,9 @@ TEST(InstallToolkit, KeepsTheReplacedVersionUntilTheNextStart) {
   node.update("1.20.1");
   install(node);
   EXPECT_EQ(runnable_release(node.tree), "1.20.1");
-  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), ElementsAre("1.20.0-1", "1.20.1-1", "written-config.toml"));
+  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), ElementsAre("1.20.0-1", "1.20.1-1"));
   install(node);
-  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), ElementsAre("1.20.1-1", "written-config.toml"));
+  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), ElementsAre("1.20.1-1"));
 }
 
 TEST(InstallToolkit, KeepsAVersionThatAProcessRunsFrom) {
@@ -157,6 +158,32 @@ TEST(InstallToolkit, ConvertsTheFolderOfAStockInstaller) {
   EXPECT_THAT(config, HasSubstr("disable-require = false"));
   EXPECT_THAT(config, HasSubstr("root = \"/run/nvidia/driver\""));
   EXPECT_THAT(config, testing::Not(HasSubstr("theirs")));
+}
+
+TEST(InstallToolkit, KeepsAStockInstallersFolderWhileAProcessRunsFromIt) {
+  ToolkitNode node;
+  node.lay_stock_toolkit();
+  install(node);
+  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), ElementsAre("1.20.0-1", "stock-1"));
+  node.programs.running = {"/usr/local/nvidia/.toolkit/stock-1/nvidia-container-runtime.real"};
+  node.update("1.20.1");
+  install(node);
+  // And a second one, of which a kill left the name that the link had.
+  node.tree.nodes().erase(kToolkitFolder);
+  node.lay_stock_toolkit();
+  node.writer.before_step = [&] {
+    const auto next = node.tree.look("/usr/local/nvidia/.toolkit/next");
+    if (next && next->kind == cdi::FileKind::folder) throw Killed();
+  };
+  EXPECT_THROW(install(node), Killed);
+  node.writer.before_step = [] {};
+  node.programs.running.push_back("/usr/local/nvidia/.toolkit/next/nvidia-container-runtime.real");
+  node.update("1.20.2");
+  install(node);
+  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), testing::IsSupersetOf({"1.20.2-1", "stock-1", "stock-2"}));
+  node.programs.running.clear();
+  install(node);
+  EXPECT_THAT(*node.tree.names_in(kVersionsFolder), ElementsAre("1.20.2-1"));
 }
 
 TEST(InstallToolkit, ComesBackAfterAStockInstallerRemovedTheLink) {
@@ -235,11 +262,11 @@ TEST(InstallToolkit, UninstallTakesEverythingOfOursAndNothingElse) {
   node.tree.add_file("/usr/local/nvidia/theirs", "x");
   const auto before = node.tree.nodes();
   install(node);
-  ASSERT_TRUE(uninstall_toolkit(node.request.install_folder, node.host));
+  ASSERT_TRUE(uninstall_toolkit(node.request.install_folder, node.tree, node.writer));
   EXPECT_EQ(node.tree.nodes(), before);
   node.lay_stock_toolkit();
   const auto stock = node.tree.nodes();
-  ASSERT_TRUE(uninstall_toolkit(node.request.install_folder, node.host));
+  ASSERT_TRUE(uninstall_toolkit(node.request.install_folder, node.tree, node.writer));
   EXPECT_EQ(node.tree.nodes(), stock);
 }
 
@@ -260,12 +287,48 @@ TEST(InstallToolkit, KeepsWhatAnAdministratorSetInTheConfig) {
   node.request.config.driver_root = "/";
   const Installed changed = install(node);
   EXPECT_TRUE(changed.config_written);
-  EXPECT_FALSE(changed.switched);
+  EXPECT_TRUE(changed.switched) << "the config and the note of it change together";
   node.update("1.21.0");
   EXPECT_TRUE(install(node).switched);
   const std::string after = *node.tree.text_of(kConfig);
   EXPECT_THAT(after, HasSubstr(theirs));
   EXPECT_THAT(after, HasSubstr("root = \"/\""));
+}
+
+TEST(InstallToolkit, AChangeOfSettingsThatWasKilledLeavesNothingForAnAdministrators) {
+  int step = 0;
+  for (bool killed = true; killed;) {
+    ++step;
+    ASSERT_LT(step, 500);
+    ToolkitNode node;
+    node.request.config.driver_root = "/first";
+    install(node);
+    node.request.config.driver_root = "/second";
+    node.writer.before_step = [&, left = step]() mutable {
+      if (--left == 0) throw Killed();
+    };
+    killed = false;
+    try {
+      install(node);
+    } catch (const Killed&) {
+      killed = true;
+    }
+    node.writer.before_step = [] {};
+    node.request.config.driver_root = "/third";
+    EXPECT_THAT(install(node).kept_keys, IsEmpty()) << "killed before step " << step;
+    EXPECT_THAT(*node.tree.text_of(kConfig), HasSubstr("root = \"/third\"")) << "killed before step " << step;
+  }
+  EXPECT_GT(step, 3);
+}
+
+TEST(InstallToolkit, WithoutANoteTheConfigIsAnInstallers) {
+  ToolkitNode node;
+  node.request.config.driver_root = "/first";
+  install(node);
+  node.tree.nodes().erase(*node.tree.resolve(kNote, true));
+  node.request.config.driver_root = "/second";
+  EXPECT_THAT(install(node).kept_keys, IsEmpty());
+  EXPECT_THAT(*node.tree.text_of(kConfig), HasSubstr("root = \"/second\""));
 }
 
 /// What was on the node when the installation began.
@@ -328,7 +391,7 @@ TEST_P(Interrupted, AKillAtAnyStepLeavesAWholeVersionAndTheNextRunFinishes) {
     const Installed settled = install(*node);
     EXPECT_FALSE(settled.switched || settled.config_written);
     const auto names = *node->tree.names_in(kVersionsFolder);
-    EXPECT_EQ(names.size(), 2U) << "killed before step " << step;
+    EXPECT_EQ(names.size(), 1U) << "killed before step " << step;
   }
   EXPECT_GT(step, 30);
 }

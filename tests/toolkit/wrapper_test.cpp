@@ -31,6 +31,11 @@ exec '/usr/local/nvidia/toolkit/nvidia-container-runtime.cdi.real' "$@"
 )");
 }
 
+TEST(Wrapper, ARuntimeNeverBecomesAWrapperOnceMore) {
+  const std::vector<std::string> settings = {"nvidia-container-runtime", "/t/nvidia-container-runtime.cdi", "crun"};
+  EXPECT_THAT(render_wrapper("nvidia-container-runtime", "/t", settings), HasSubstr("for runtime in 'crun'; do\n"));
+}
+
 TEST(Wrapper, TheHookHasTheConfigAndNoFallThrough) {
   const std::string text = render_wrapper("nvidia-container-runtime-hook", "/t", kRuntimes);
   EXPECT_THAT(text, HasSubstr("NVIDIA_CTK_CONFIG_FILE_PATH='/t/.config/nvidia-container-runtime/config.toml'\n"));

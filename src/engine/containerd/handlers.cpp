@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/containerd/migrate.h"
+#include "engine/nvidia_runtime.h"
 
 namespace ctkit::engine::containerd {
 
@@ -85,9 +86,7 @@ std::string default_handler(const EffectiveConfig& config, const Regime& regime)
 
 bool is_stock_handler(const Table& handler) {
   const Value* binary = binary_name(handler);
-  if (!binary || !binary->string()) return false;
-  const std::string_view path = *binary->string();
-  return path.substr(path.rfind('/') + 1).starts_with("nvidia-container-runtime");
+  return binary && binary->string() && is_nvidia_runtime(*binary->string());
 }
 
 }  // namespace ctkit::engine::containerd

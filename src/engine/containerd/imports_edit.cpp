@@ -1,7 +1,6 @@
 #include "engine/containerd/imports_edit.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "engine/containerd/foreign_root.h"
 #include "engine/containerd/root_imports.h"
 #include "engine/containerd/string_literal.h"
+#include "engine/text_lines.h"
 #include "engine/toml_scanner.h"
 #include "engine/toml_text.h"
 
@@ -31,12 +31,6 @@
 namespace ctkit::engine::containerd {
 namespace {
 
-using namespace std::literals;
-
-/// What may stand before the text. go-toml 1 skips any of them; to go-toml 2 a text with another than the first is no
-/// TOML.
-constexpr std::array kByteOrderMarks = {
-    "\xEF\xBB\xBF"sv, "\x00\x00\xFE\xFF"sv, "\xFF\xFE\x00\x00"sv, "\xFE\xFF"sv, "\xFF\xFE"sv};
 constexpr std::string_view kBlanks = " \t";
 
 struct Edit {
@@ -77,32 +71,9 @@ std::size_t skip_blanks(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(kBlanks, at), text.size());
 }
 
-std::size_t mark_length(std::string_view text) {
-  const auto* const mark =
-      std::ranges::find_if(kByteOrderMarks, [&](std::string_view candidate) { return text.starts_with(candidate); });
-  return mark == kByteOrderMarks.end() ? 0 : mark->size();
-}
-
-std::size_t line_begin(std::string_view text, std::size_t at) {
-  const std::size_t newline = text.substr(0, at).rfind('\n');
-  if (newline != std::string_view::npos) return newline + 1;
-  return mark_length(text);
-}
-
 /// Whether the line has nothing before `at`.
 bool starts_line(std::string_view text, std::size_t at) {
   return blank(slice(text, line_begin(text, at), at));
-}
-
-/// The newline whose last byte is at `at`: "\n" or "\r\n".
-std::string_view newline_ending(std::string_view text, std::size_t at) {
-  return at > 0 && text[at - 1] == '\r' ? "\r\n" : "\n";
-}
-
-/// The newline that the text uses.
-std::string_view newline_of(std::string_view text) {
-  const std::size_t first = text.find('\n');
-  return first == std::string_view::npos ? "\n" : newline_ending(text, first);
 }
 
 /// Where the line ends if there is nothing but blanks from `at` on: the position behind its

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "engine/crio/known_release.h"
-#include "engine/diagnostic.h"
 #include "engine/file_reader.h"
 #include "engine/origin.h"
 #include "engine/result.h"
@@ -38,7 +37,6 @@ struct CommandLine {
   std::optional<std::string> config_path = std::nullopt;     ///< named; "": no main file is read
   std::optional<std::string> drop_in_folder = std::nullopt;  ///< named; "": no folder is read
   std::vector<Table> values = {};                            ///< documents of one value each, in the order they are set
-  Diagnostics diagnostics = {};
 };
 
 /// Reads flags and variables as the daemon does (internal/criocli: mergeConfig, over urfave/cli):

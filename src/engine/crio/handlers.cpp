@@ -1,6 +1,7 @@
 #include "engine/crio/handlers.h"
 
 #include "engine/crio/schema.h"
+#include "engine/nvidia_runtime.h"
 
 namespace ctkit::engine::crio {
 
@@ -73,8 +74,7 @@ std::vector<Handler> effective_handlers(const EffectiveConfig& config, const Kno
 }
 
 bool is_stock_handler(const Table& handler) {
-  const std::string path = text_of(handler, "runtime_path");
-  return std::string_view(path).substr(path.rfind('/') + 1).starts_with("nvidia-container-runtime");
+  return is_nvidia_runtime(text_of(handler, "runtime_path"));
 }
 
 }  // namespace ctkit::engine::crio

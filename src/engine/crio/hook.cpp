@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/crio/handlers.h"
+#include "engine/quoted_list.h"
 
 namespace ctkit::engine::crio {
 
@@ -42,13 +43,6 @@ std::vector<std::string> hook_folders(const EffectiveConfig& config) {
   return folders;
 }
 
-std::string listed(const std::vector<std::string>& folders) {
-  std::string text;
-  for (const std::string& folder : folders)
-    text += (text.empty() ? "'" : ", '") + folder + "'";
-  return text.empty() ? "none" : text;
-}
-
 Error refusal(std::string message, std::string where, std::string hint) {
   return {.code = ErrorCode::needs_decision,
           .message = std::move(message),
@@ -66,9 +60,10 @@ Result<std::string> choose_folder(const Hook& hook, const std::vector<std::strin
   if (hook.folder.empty()) return has(kUsualFolder) ? std::string(kUsualFolder) : folders.back();
   std::string folder = without_slashes(hook.folder);
   if (has(folder)) return folder;
-  return std::unexpected(refusal("CRI-O reads no hooks in '" + folder + "'; its hooks_dir is " + listed(folders),
-                                 folder,
-                                 "leave the folder out, or add it to [crio.runtime] hooks_dir and restart CRI-O"));
+  return std::unexpected(refusal(
+      "CRI-O reads no hooks in '" + folder + "'; its hooks_dir is " + (folders.empty() ? "none" : quoted_list(folders)),
+      folder,
+      "leave the folder out, or add it to [crio.runtime] hooks_dir and restart CRI-O"));
 }
 
 }  // namespace

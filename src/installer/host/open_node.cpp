@@ -8,6 +8,7 @@
 #include "installer/daemon_build.h"
 #include "installer/host/cri_status.h"
 #include "installer/host/posix_tree.h"
+#include "installer/host/posix_tree_writer.h"
 #include "installer/state_place.h"
 
 namespace ctkit::installer::host {
@@ -95,11 +96,17 @@ Result<void> OpenNode::observe(const Request& given) {
   host_->cdi_level = observed_->cdi_level;
   host_->without_handlers = observed_->without_handlers;
   host_->programs = observed_->programs;
-  if (request.verb == Verb::lint || request.verb == Verb::status) {
+  if (request.verb == Verb::lint || request.verb == Verb::status || request.with_toolkit) {
     auto tree = PosixTree::open(root_.folder);
     if (!tree) return std::unexpected(tree.error());
     tree_ = *std::move(tree);
     host_->tree = tree_.get();
+  }
+  if (request.with_toolkit) {
+    auto writer = PosixTreeWriter::open(root_.folder, root_.folder);
+    if (!writer) return std::unexpected(writer.error());
+    writer_ = *std::move(writer);
+    host_->writer = writer_.get();
   }
   return {};
 }

@@ -14,6 +14,7 @@
 #include "installer/locked_run.h"
 #include "installer/observe.h"
 #include "installer/request.h"
+#include "toolkit/tree_writer.h"
 
 namespace ctkit::installer::host {
 
@@ -57,6 +58,7 @@ class OpenNode {
   std::optional<Observed> observed_ = {};
   std::optional<LiveNode> live_ = {};
   std::unique_ptr<cdi::Tree> tree_ = {};
+  std::unique_ptr<toolkit::TreeWriter> writer_ = {};
   std::optional<Host> host_ = {};
 };
 

@@ -43,7 +43,6 @@ namespace {
 
 constexpr auto kLastPatience = 600ms;  // of the second that a stop may take
 constexpr Time kDriverLook = 15'000;   // the kernel tells nobody that the module is another one
-constexpr const char* kModuleVersion = "/proc/driver/nvidia/version";
 constexpr std::size_t kMostTold = 20;
 
 void say(const std::string& text) {
@@ -73,7 +72,7 @@ Result<UniqueFd> catch_signals() {
 }
 
 std::string module_version() {
-  const UniqueFd file(::open(kModuleVersion, O_RDONLY | O_CLOEXEC));
+  const UniqueFd file(::open(cdi::kModuleVersionFile, O_RDONLY | O_CLOEXEC));
   std::array<char, 1024> text{};
   const ssize_t length = file ? ::read(file.get(), text.data(), text.size()) : 0;
   return cdi::parse_module_version({text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))});
