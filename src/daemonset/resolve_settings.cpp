@@ -30,20 +30,6 @@ Error mistake(std::string message, std::string hint = {}) {
   return {.code = ErrorCode::usage, .message = std::move(message), .hint = std::move(hint)};
 }
 
-std::string_view name_of(const SettingRow& row) {
-  for (const std::string_view names : {row.flags, row.own_flags, row.environment}) {
-    if (!names.empty()) return split_words(names).front();
-  }
-  return "";
-}
-
-std::vector<std::string_view> flags_of(const SettingRow& row, Dialect dialect) {
-  auto flags = split_words(row.flags);
-  for (const std::string_view flag : split_words(dialect == Dialect::own ? row.own_flags : row.nvidia_flags))
-    flags.push_back(flag);
-  return flags;
-}
-
 const SettingRow* find_flag(std::string_view flag, Dialect dialect) {
   for (const SettingRow& row : setting_rows()) {
     const auto flags = flags_of(row, dialect);
@@ -120,10 +106,6 @@ bool is_list(const SettingRow& row) {
 
 bool is_bool(const SettingRow& row) {
   return is_a<bool>(row, Unread::boolean);
-}
-
-std::string_view default_of(const SettingRow& row, Dialect dialect) {
-  return dialect == Dialect::own ? row.own_default.value_or(row.default_value) : row.default_value;
 }
 
 /// Puts the text into the row's member; a list grows.
@@ -296,38 +278,6 @@ Result<ResolvedSettings> resolve_settings(Dialect dialect,
   }
   if (auto fits = check_settings(dialect, resolved); !fits) return std::unexpected(fits.error());
   return resolved;
-}
-
-std::string render_settings(const ResolvedSettings& resolved, bool all) {
-  std::string text;
-  for (const ResolvedValue& row : resolved.table) {
-    if (!all && row.source == "default") continue;
-    text += "  " + row.name + " = '" + row.value + "' (" + row.source;
-    for (const std::string& other : row.overridden)
-      text += "; not " + other;
-    text += ")\n";
-  }
-  return text;
-}
-
-std::string settings_help(Dialect dialect) {
-  std::string text;
-  for (const SettingRow& row : setting_rows()) {
-    std::string line = "  ";
-    for (const std::string_view flag : flags_of(row, dialect)) {
-      line += (line.size() == 2 ? "" : ", ") + std::string(flag.size() == 1 ? "-" : "--") + std::string(flag);
-    }
-    for (const std::string_view name : split_words(row.environment))
-      line += (line.size() == 2 ? "" : ", ") + std::string(name);
-    text += line + "\n";
-    const std::string_view value = default_of(row, dialect);
-    text += "      ";
-    text += row.without_effect.empty() ? row.help : row.without_effect;
-    if (!row.choices.empty()) text += " [" + std::string(row.choices) + "]";
-    if (!value.empty()) text += " (" + std::string(value) + ")";
-    text += "\n";
-  }
-  return text;
 }
 
 }  // namespace ctkit::daemonset

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "daemonset/words.h"
+
 namespace ctkit::daemonset {
 
 namespace {
@@ -409,6 +411,24 @@ constexpr std::array kRows = {
 
 std::span<const SettingRow> setting_rows() {
   return kRows;
+}
+
+std::string_view name_of(const SettingRow& row) {
+  for (const std::string_view names : {row.flags, row.own_flags, row.environment}) {
+    if (!names.empty()) return split_words(names).front();
+  }
+  return "";
+}
+
+std::vector<std::string_view> flags_of(const SettingRow& row, Dialect dialect) {
+  auto flags = split_words(row.flags);
+  for (const std::string_view flag : split_words(dialect == Dialect::own ? row.own_flags : row.nvidia_flags))
+    flags.push_back(flag);
+  return flags;
+}
+
+std::string_view default_of(const SettingRow& row, Dialect dialect) {
+  return dialect == Dialect::own ? row.own_default.value_or(row.default_value) : row.default_value;
 }
 
 }  // namespace ctkit::daemonset

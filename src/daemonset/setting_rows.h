@@ -55,4 +55,12 @@ struct SettingRow {
 /// Every setting, in the order of the log and the documentation.
 std::span<const SettingRow> setting_rows();
 
+/// How the log and the messages call it.
+std::string_view name_of(const SettingRow& row);
+
+/// All flags of it, without dashes.
+std::vector<std::string_view> flags_of(const SettingRow& row, Dialect dialect);
+
+std::string_view default_of(const SettingRow& row, Dialect dialect);
+
 }  // namespace ctkit::daemonset
