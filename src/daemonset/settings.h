@@ -68,7 +68,8 @@ struct Settings {
   std::string runtime_log_level = {};
   std::string runtime_mode = {};
   std::string default_kind = {};
-  std::vector<std::string> annotation_prefixes = {};
+  std::vector<std::string> annotation_prefixes = {};         ///< that the toolkit's runtime looks at
+  std::vector<std::string> passed_annotation_prefixes = {};  ///< that the daemon passes to it
   std::vector<std::string> low_level_runtimes = {};
   bool skip_mode_detection = false;
   std::string cli_debug = {};

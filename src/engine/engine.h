@@ -30,6 +30,9 @@ struct DesiredHandler {
   std::string name = {};
   std::string binary = {};
   std::string type = {};  ///< runtime type; empty: that of the parent
+  /// Patterns of container annotations that the runtime gets to see, beside the parent's; nothing is to do where the
+  /// daemon passes all of them.
+  std::vector<std::string> annotations = {};
 
   bool operator==(const DesiredHandler&) const = default;
 };

@@ -19,6 +19,7 @@ constexpr const char* kToolkitFolder = "/usr/local/nvidia/toolkit";
 /// What the parser fills besides the request itself.
 struct Words {
   std::vector<std::string> handlers;
+  std::vector<std::string> annotation_prefixes;
   std::string on_conflict = "restore";
   std::string restart = "auto";
   std::string trust = "neither";
@@ -46,6 +47,12 @@ void add_change_options(CLI::App& verb, Request& request, Words& words) {
                   "Handlers to serve, as name=binary[,type=runtime type] (default: nvidia, nvidia-cdi, nvidia-legacy)");
   verb.add_flag("--set-as-default", words.set_as_default, "Make the first handler the default runtime")
       ->envname("CTKIT_SET_AS_DEFAULT");
+  verb.add_option("--annotation-prefix",
+                  words.annotation_prefixes,
+                  "Container annotations that begin so reach the handlers' runtime (containerd; CRI-O passes all)")
+      ->envname("CTKIT_ANNOTATION_PREFIXES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   verb.add_flag("--enable-cdi",
                 request.desired.enable_cdi,
                 "Turn CDI devices of CRI requests on, where the daemon has a switch for them and it is off")
@@ -120,6 +127,7 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
   auto handlers = parse_handlers(words.handlers);
   if (!handlers) return Printed{.text = "ctkit: --" + handlers.error().message + "\n", .mistake = true};
   request.desired.handlers = handlers->empty() ? usual_handlers(words.toolkit_folder) : *std::move(handlers);
+  pass_annotations(words.annotation_prefixes, request.desired.handlers);
   request.toolkit_folder = words.toolkit_folder;
   request.hook_mode = words.config_mode == "hook";
   if (!is_hook_name(request.hook_name)) {

@@ -57,6 +57,13 @@ Result<std::vector<DesiredHandler>> parse_handlers(std::span<const std::string> 
   return handlers;
 }
 
+void pass_annotations(std::span<const std::string> prefixes, std::vector<DesiredHandler>& handlers) {
+  for (DesiredHandler& handler : handlers) {
+    for (const std::string& prefix : prefixes)
+      handler.annotations.push_back(prefix + "*");
+  }
+}
+
 bool is_hook_name(std::string_view name) {
   return name.ends_with(".json") && !name.contains('/');
 }

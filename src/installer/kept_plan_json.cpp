@@ -23,6 +23,16 @@ std::string text_at(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+std::vector<std::string> texts_at(const json& object, const char* key) {
+  std::vector<std::string> texts;
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_array()) return texts;
+  for (const json& item : *found) {
+    if (item.is_string()) texts.push_back(item.get<std::string>());
+  }
+  return texts;
+}
+
 std::vector<FileDigest> files_at(const json& object, const char* key) {
   std::vector<FileDigest> files;
   const auto found = object.find(key);
@@ -50,8 +60,10 @@ engine::Result<KeptPlan> parse_kept_plan(std::string_view text, std::string_view
                 .defaults = text_at(document, "defaults")};
   for (const json& handler : *handlers) {
     if (!handler.is_object()) continue;
-    plan.desired.handlers.push_back(
-        {.name = text_at(handler, "name"), .binary = text_at(handler, "binary"), .type = text_at(handler, "type")});
+    plan.desired.handlers.push_back({.name = text_at(handler, "name"),
+                                     .binary = text_at(handler, "binary"),
+                                     .type = text_at(handler, "type"),
+                                     .annotations = texts_at(handler, "annotations")});
   }
   plan.desired.default_handler = text_at(document, "default_handler");
   plan.desired.enable_cdi = document.value("enable_cdi", json(false)) == json(true);
@@ -73,7 +85,10 @@ std::string render_kept_plan(const KeptPlan& plan) {
   using enum engine::OnConflict;
   json handlers = json::array();
   for (const engine::DesiredHandler& handler : plan.desired.handlers) {
-    handlers.push_back({{"name", handler.name}, {"binary", handler.binary}, {"type", handler.type}});
+    handlers.push_back({{"name", handler.name},
+                        {"binary", handler.binary},
+                        {"type", handler.type},
+                        {"annotations", handler.annotations}});
   }
   const char* on_conflict = plan.desired.on_conflict == keep     ? "keep"
                             : plan.desired.on_conflict == refuse ? "refuse"

@@ -39,6 +39,7 @@ Result<std::vector<DesiredHandler>> make_handlers(const Settings& settings) {
       if (handler.type.empty()) handler.type = settings.runtime_type;
     }
   }
+  pass_annotations(settings.passed_annotation_prefixes, handlers);
   return handlers;
 }
 

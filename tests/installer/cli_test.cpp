@@ -66,6 +66,13 @@ TEST(CommandLine, FillsTheRequest) {
   EXPECT_EQ(request.format, Format::json);
 }
 
+TEST(CommandLine, AnnotationsArePassedToEachHandler) {
+  for (const auto& handler : request_of({"plan", "--annotation-prefix", "a/,b/"}).desired.handlers)
+    EXPECT_EQ(handler.annotations, (std::vector<std::string>{"a/*", "b/*"})) << handler.name;
+  for (const auto& handler : request_of({"plan"}).desired.handlers)
+    EXPECT_TRUE(handler.annotations.empty()) << handler.name;
+}
+
 TEST(CommandLine, StatusMayBeAskedWhetherAllIsReady) {
   const auto request = request_of({"status", "--ready", "--ready-file", "/run/x/ready"});
   EXPECT_TRUE(request.ready);

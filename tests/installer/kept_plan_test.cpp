@@ -78,6 +78,7 @@ TEST_F(KeptPlanTest, KeepsWhatWasAskedFor) {
   Request request = test::make_request(Verb::plan);
   request.desired.enable_cdi = true;
   request.desired.default_handler = "nvidia";
+  request.desired.handlers.front().annotations = {"cdi.k8s.io/*"};
   const auto outcome = test::run(request, *engine, files);
   ASSERT_EQ(test::error_of(outcome), "");
   const auto kept = parse_kept_plan(render_kept_plan(make_kept_plan(request, *outcome->plan, files)), "plan.json");

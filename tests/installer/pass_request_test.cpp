@@ -40,6 +40,13 @@ TEST(PassRequest, TheFirstHandlerIsNamedAsTheSettingsSay) {
               ElementsAre("nvidia", "nvidia-cdi", "nvidia-legacy"));
 }
 
+TEST(PassRequest, AnnotationsOfTheOperatorsPrefixesAreForEachHandler) {
+  const auto request = asked({{"NVIDIA_CONTAINER_RUNTIME_MODES_CDI_ANNOTATION_PREFIXES", "nvidia.cdi.k8s.io/"}});
+  ASSERT_TRUE(request);
+  for (const DesiredHandler& handler : request->desired.handlers)
+    EXPECT_THAT(handler.annotations, ElementsAre("nvidia.cdi.k8s.io/*")) << handler.name;
+}
+
 TEST(PassRequest, TheDefaultHandlerIsTheOneThatIsNamed) {
   EXPECT_EQ(asked({})->desired.default_handler, "");
   EXPECT_EQ(asked({{"CTKIT_SET_AS_DEFAULT", "true"}, {"NVIDIA_RUNTIME_NAME", "gpu"}})->desired.default_handler, "gpu");

@@ -1,7 +1,10 @@
 #include "engine/containerd/handler_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/containerd/handlers.h"
 
@@ -20,6 +23,20 @@ const Table* table_of(const Table& runtimes, std::string_view name) {
   return value ? value->table() : nullptr;
 }
 
+void pass_annotations(const std::vector<std::string>& patterns, Table& table) {
+  if (patterns.empty()) return;
+  Array all;
+  for (const std::string& pattern : patterns)
+    all.push_back({.data = pattern});
+  Value& passed = table["container_annotations"];
+  if (const Array* inherited = passed.array()) {
+    std::ranges::copy_if(*inherited, std::back_inserter(all), [&](const Value& one) {
+      return !one.string() || std::ranges::find(patterns, *one.string()) == patterns.end();
+    });
+  }
+  passed = {.data = std::move(all)};
+}
+
 }  // namespace
 
 Table make_handler(const DesiredHandler& handler, const Table& parent) {
@@ -31,7 +48,9 @@ Table make_handler(const DesiredHandler& handler, const Table& parent) {
   }
   const Value runtime_type{.data = type};
   if (!is_runc_type({{"runtime_type", runtime_type}})) {
-    return {{"runtime_type", runtime_type}, {"runtime_path", {.data = handler.binary}}};
+    Table table{{"runtime_type", runtime_type}, {"runtime_path", {.data = handler.binary}}};
+    pass_annotations(handler.annotations, table);
+    return table;
   }
   Table table = parent;
   table.insert_or_assign("runtime_type", runtime_type);
@@ -41,6 +60,7 @@ Table make_handler(const DesiredHandler& handler, const Table& parent) {
     options.table()->erase(spelling);
   }
   options.table()->insert_or_assign("BinaryName", Value{.data = handler.binary});
+  pass_annotations(handler.annotations, table);
   return table;
 }
 

@@ -57,6 +57,19 @@ TEST(MakeHandler, TakesTheTypeThatIsWishedFor) {
             "\"io.containerd.runc.v1\"");
 }
 
+TEST(MakeHandler, PassesTheWantedAnnotationsAndThenTheParents) {
+  DesiredHandler wished = kNvidia;
+  wished.annotations = {"nvidia.cdi.k8s.io/*", "a/*"};
+  const auto passed = [&](std::string_view parent) {
+    return test::shown(make_handler(wished, parse(parent)), "container_annotations");
+  };
+  EXPECT_EQ(passed(""), R"(["nvidia.cdi.k8s.io/*", "a/*"])");
+  EXPECT_EQ(passed("container_annotations = ['b', 'a/*']"), R"(["nvidia.cdi.k8s.io/*", "a/*", "b"])");
+  wished.type = "io.containerd.kata.v2";
+  EXPECT_EQ(passed("container_annotations = ['b']"), R"(["nvidia.cdi.k8s.io/*", "a/*"])");
+  EXPECT_EQ(make_handler(kNvidia, parse("container_annotations = ['b']")).count("container_annotations"), 1U);
+}
+
 struct Parent {
   std::string_view name;
   std::string_view runtimes;
