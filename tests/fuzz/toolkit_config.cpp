@@ -29,11 +29,18 @@ bool is_on_the_way(const engine::KeyPath& key, const Leaves& leaves) {
   return false;
 }
 
+bool has_plain_keys(const engine::Table& table);
+
+bool has_plain_keys(const engine::Value& value) {
+  const engine::Array* array = value.array();
+  if (array) return std::ranges::all_of(*array, [](const engine::Value& item) { return has_plain_keys(item); });
+  return !value.table() || has_plain_keys(*value.table());
+}
+
 /// Ours have no need of quotes; what needs them can't always be written for go-toml 1.
 bool has_plain_keys(const engine::Table& table) {
   return std::ranges::all_of(table, [](const auto& entry) {
-    return engine::quote_key(entry.first) == entry.first &&
-           (!entry.second.table() || has_plain_keys(*entry.second.table()));
+    return engine::quote_key(entry.first) == entry.first && has_plain_keys(entry.second);
   });
 }
 
