@@ -162,7 +162,7 @@ def main():
                         help="the static build, for ctkit's image")
     parser.add_argument("--image", action="append", default=[], help="an archive of ctkit's image; default: made anew")
     parser.add_argument("--prove", action="store_true", help="run the stand-ins: each scenario has to fail")
-    parser.add_argument("--jobs", type=int, default=2, help="suites at a time (default 2)")
+    parser.add_argument("--jobs", type=int, default=3, help="suites at a time (default 3: all)")
     parser.add_argument("--counts", metavar="FILE", help="append a line: scenarios held, missed, skipped")
     options = parser.parse_args()
     if not os.access(options.ctkit, os.X_OK):
