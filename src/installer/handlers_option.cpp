@@ -59,8 +59,9 @@ Result<std::vector<DesiredHandler>> parse_handlers(std::span<const std::string> 
 
 void pass_annotations(std::span<const std::string> prefixes, std::vector<DesiredHandler>& handlers) {
   for (DesiredHandler& handler : handlers) {
-    for (const std::string& prefix : prefixes)
-      handler.annotations.push_back(prefix + "*");
+    for (const std::string& prefix : prefixes) {
+      if (!prefix.empty()) handler.annotations.push_back(prefix + "*");
+    }
   }
 }
 

@@ -16,7 +16,8 @@ std::vector<engine::DesiredHandler> usual_handlers(const std::string& folder);
 /// Each `name=binary[,type=…]`, no name twice; else `usage`.
 engine::Result<std::vector<engine::DesiredHandler>> parse_handlers(std::span<const std::string> texts);
 
-/// Container annotations that begin with one of the prefixes are for each of the handlers.
+/// Container annotations that begin with one of the prefixes are for each of the handlers; an empty one, as of a
+/// variable that is set to nothing, is none.
 void pass_annotations(std::span<const std::string> prefixes, std::vector<engine::DesiredHandler>& handlers);
 
 /// Whether CRI-O reads a hook from a file of this name.

@@ -69,8 +69,10 @@ TEST(CommandLine, FillsTheRequest) {
 TEST(CommandLine, AnnotationsArePassedToEachHandler) {
   for (const auto& handler : request_of({"plan", "--annotation-prefix", "a/,b/"}).desired.handlers)
     EXPECT_EQ(handler.annotations, (std::vector<std::string>{"a/*", "b/*"})) << handler.name;
-  for (const auto& handler : request_of({"plan"}).desired.handlers)
-    EXPECT_TRUE(handler.annotations.empty()) << handler.name;
+  for (const auto& request : {request_of({"plan"}), request_of({"plan", "--annotation-prefix", ""})}) {
+    for (const auto& handler : request.desired.handlers)
+      EXPECT_TRUE(handler.annotations.empty()) << handler.name;
+  }
 }
 
 TEST(CommandLine, StatusMayBeAskedWhetherAllIsReady) {
