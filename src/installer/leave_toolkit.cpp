@@ -52,37 +52,60 @@ Result<toolkit::ToolkitPlaces> find_places(const Request& request) {
                                .hint = "--toolkit-folder is the toolkit-install-dir with /toolkit behind it"});
 }
 
+/// A folder that isn't there has nothing in it; one that can't be looked into may have.
+Result<std::vector<std::string>> names_in(const std::string& folder, const engine::FileReader& files) {
+  auto names = files.list(folder);
+  if (!names && names.error().code == ErrorCode::not_found) return std::vector<std::string>{};
+  return names;
+}
+
+/// The same of a file; "" for one that isn't there.
+Result<std::string> text_of(const std::string& path, const engine::FileReader& files) {
+  auto text = files.read(path);
+  if (!text && text.error().code == ErrorCode::not_found) return std::string();
+  return text;
+}
+
 /// Containers whose runtime is below the folder, by the bundles that containerd keeps while they are there.
-std::vector<std::string> find_containers(const std::string& folder,
-                                         const engine::EffectiveConfig& config,
-                                         const engine::FileReader& files) {
+Result<std::vector<std::string>> find_containers(const std::string& folder,
+                                                 const engine::EffectiveConfig& config,
+                                                 const engine::FileReader& files) {
   std::vector<std::string> containers;
   const engine::Value* state = engine::find(config.config, "state");
   if (!state || !state->string()) return containers;
   const std::string bundles = cdi::join(*state->string(), kBundles);
-  for (const std::string& name_space : files.list(bundles).value_or(std::vector<std::string>{})) {
+  const auto spaces = names_in(bundles, files);
+  if (!spaces) return spaces;
+  for (const std::string& name_space : *spaces) {
     const std::string of_space = cdi::join(bundles, name_space);
-    for (const std::string& id : files.list(of_space).value_or(std::vector<std::string>{})) {
-      const auto runtime = files.read(cdi::join(cdi::join(of_space, id), "runtime"));
-      if (runtime && cdi::is_below(*runtime, folder)) containers.push_back(cdi::join(name_space, id));
+    const auto ids = names_in(of_space, files);
+    if (!ids) return ids;
+    for (const std::string& id : *ids) {
+      const auto runtime = text_of(cdi::join(cdi::join(of_space, id), "runtime"), files);
+      if (!runtime) return std::unexpected(runtime.error());
+      if (cdi::is_below(*runtime, folder)) containers.push_back(cdi::join(name_space, id));
     }
   }
   return containers;
 }
 
 /// Files of CRI-O's hook folders that name something below the folder, whoever it is that wrote them.
-std::vector<std::string> find_oci_hooks(const std::string& folder,
-                                        const engine::EffectiveConfig& config,
-                                        const engine::FileReader& files) {
+Result<std::vector<std::string>> find_oci_hooks(const std::string& folder,
+                                                const engine::EffectiveConfig& config,
+                                                const engine::FileReader& files) {
   std::vector<std::string> hooks;
   const engine::Value* folders = engine::find_anywhere(config.config, "hooks_dir");
   if (!folders || !folders->array()) return hooks;
   for (const engine::Value& item : *folders->array()) {
     if (!item.string()) continue;
-    for (const std::string& name : files.list(*item.string()).value_or(std::vector<std::string>{})) {
+    const auto names = names_in(*item.string(), files);
+    if (!names) return names;
+    for (const std::string& name : *names) {
+      if (!name.ends_with(".json")) continue;
       const std::string path = cdi::join(*item.string(), name);
-      const auto text = name.ends_with(".json") ? files.read(path) : Result<std::string>();
-      if (text && text->contains("\"" + folder + "/")) hooks.push_back(path);
+      const auto text = text_of(path, files);
+      if (!text) return std::unexpected(text.error());
+      if (text->contains("\"" + folder + "/")) hooks.push_back(path);
     }
   }
   return hooks;
@@ -131,14 +154,17 @@ Result<std::vector<User>> find_users(const std::string& folder,
   if (memory_stays) {
     if (auto asked = add_loaded_handlers(folder, host, users); !asked) return std::unexpected(asked.error());
   }
-  const std::vector<std::string> containers = find_containers(folder, *config, files);
-  if (!containers.empty()) {
-    const std::string others = containers.size() > 1 ? " and " + std::to_string(containers.size() - 1) + " more" : "";
+  const auto containers = find_containers(folder, *config, files);
+  if (!containers) return std::unexpected(containers.error().with_context("looking for containers that need them"));
+  if (!containers->empty()) {
+    const std::string others = containers->size() > 1 ? " and " + std::to_string(containers->size() - 1) + " more" : "";
     users.push_back(
-        {.what = "containers run with a runtime from there, '" + containers.front() + "'" + others,
+        {.what = "containers run with a runtime from there, '" + containers->front() + "'" + others,
          .hint = "without it they could not be stopped, nor outlive a restart of the daemon: end their pods first"});
   }
-  for (const std::string& hook : find_oci_hooks(folder, *config, files)) {
+  const auto hooks = find_oci_hooks(folder, *config, files);
+  if (!hooks) return std::unexpected(hooks.error().with_context("looking for OCI hooks that need them"));
+  for (const std::string& hook : *hooks) {
     users.push_back({.what = "the OCI hook '" + hook + "' starts a program there", .hint = "remove the file first"});
   }
   for (const cdi::LoadedSpec& spec : find_specs_with_hooks(folder, *config, host)) {

@@ -135,14 +135,6 @@ Result<std::string> observe_release(const engine::FileReader& here,
   return capture->release;
 }
 
-Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here,
-                                                       const HostRoot& root,
-                                                       const Request& request) {
-  auto observed = observe(here, root, request, nullptr, nullptr);
-  if (!observed) return std::unexpected(observed.error());
-  return std::move(observed->engine);
-}
-
 Result<Observed> observe(const engine::FileReader& here,
                          const HostRoot& root,
                          const Request& given,

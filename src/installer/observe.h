@@ -33,19 +33,14 @@ struct Observed {
   std::vector<std::string> programs = {};  ///< besides the handlers' binaries, what the node must be able to start
 };
 
-/// The same with what the running daemon says of itself: it fills what neither the request nor the capture says.
-/// `kept`: what an earlier one said of itself, for a daemon that is down.
+/// The engine as the request and the capture describe it, with what the running daemon says of itself where neither
+/// does. `kept`: what an earlier daemon said of itself, for one that is down. Fails with `unknown_release` where nobody
+/// says the release, with `usage` where the capture or the defaults can't be read.
 engine::Result<Observed> observe(const engine::FileReader& here,
                                  const HostRoot& root,
                                  const Request& request,
                                  const LiveDaemon* daemon,
                                  const DaemonBuild* kept);
-
-/// The engine as the request and the capture describe it. Fails with `unknown_release` where neither says the release,
-/// with `usage` where the capture or the defaults can't be read.
-engine::Result<std::unique_ptr<engine::Engine>> observe_engine(const engine::FileReader& here,
-                                                               const HostRoot& root,
-                                                               const Request& request);
 
 /// The release that the request or the capture names, as written; "" if neither does.
 engine::Result<std::string> observe_release(const engine::FileReader& here,

@@ -77,11 +77,14 @@ std::string objection(const NodeState& state, const std::vector<engine::DesiredH
   return "";
 }
 
+Result<Outcome> planned(Request request, const NodeAtHand& node) {
+  request.verb = Verb::plan;
+  return run_locked(request, node.engine, *node.host);
+}
+
 /// Why the hook that stands for handlers isn't there, or can't do its work; empty: it is and can.
 std::string hook_objection(const Request& request, const NodeAtHand& node) {
-  Request planning = request;
-  planning.verb = Verb::plan;
-  const auto outcome = run_locked(planning, node.engine, *node.host);
+  const auto outcome = planned(request, node);
   if (!outcome) return outcome.error().message;
   if (!outcome->plan->files.empty()) return "'" + outcome->plan->files.front().path + "' is not as it has to be";
   const auto there = check_binaries(request, *node.host);
@@ -112,9 +115,7 @@ bool was_refused(const Settings& settings,
   if (request.verb != Verb::apply) return false;
   const auto refused = read_refused_change(found.host->files, refused_path(settings), host.clock.real_time());
   if (!refused) return false;
-  Request planning = request;
-  planning.verb = Verb::plan;
-  const auto outcome = run_locked(planning, found.engine, *found.host);
+  const auto outcome = planned(request, found);
   if (!outcome || digest_of_change(found.engine->name(), *outcome, found.host->files) != refused->digest) return false;
   if (mode != PassMode::install) add_drift(*outcome, report);
   report.took_back = true;

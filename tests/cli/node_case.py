@@ -12,7 +12,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 
-CTKIT = os.path.abspath(os.environ.get("CTKIT", "build/main/ctkit"))
+CTKIT = os.path.abspath(os.environ.get("CTKIT", "build/release/ctkit"))
 TESTDATA = pathlib.Path(__file__).parents[2] / "testdata"
 NOBODY = 65534
 LIMIT = 60  # seconds; nothing here takes one

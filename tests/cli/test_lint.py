@@ -17,7 +17,7 @@ import recorded  # noqa: E402
 
 PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "rules"
 CAPTURE = pathlib.Path(__file__).resolve().parents[2] / "testdata" / "captures" / "gpu-node-1.7.27"
-CTKIT = os.path.abspath(os.environ.get("CTKIT", "build/main/ctkit"))
+CTKIT = os.path.abspath(os.environ.get("CTKIT", "build/release/ctkit"))
 ROOT = "/etc/containerd/config.toml"
 DROP_IN = "/etc/containerd/conf.d/99-nvidia.toml"
 

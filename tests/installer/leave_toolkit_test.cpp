@@ -99,6 +99,21 @@ TEST(LeaveToolkit, TheFilesStayWithHandlersThatCameBack) {
   EXPECT_TRUE(left.tree.look(kToolkit));
 }
 
+// Whether a container needs them is not known then.
+TEST(LeaveToolkit, TheFilesStayWhereNobodyCanTellWhoNeedsThem) {
+  for (const std::string& unseen : {kBundles.substr(0, kBundles.size() - 1), kBundles + "abc/runtime"}) {
+    LeftNode left;
+    left.files.add_file(kBundles + "abc/runtime", "/usr/bin/runc");
+    left.files.mark_unreadable(unseen);
+    const auto outcome = left.leave();
+    ASSERT_FALSE(outcome) << unseen;
+    EXPECT_EQ(outcome.error().code, ErrorCode::permission);
+    EXPECT_THAT(outcome.error().message, HasSubstr("looking for containers that need them"));
+    EXPECT_TRUE(left.tree.look(kToolkit));
+    EXPECT_TRUE(left.node.serves("nvidia"));
+  }
+}
+
 // NVIDIA's image has run since: its folder is in use, our versions are not.
 TEST(LeaveToolkit, AFolderOfAnotherInstallerStaysAndIsNotAskedAbout) {
   LeftNode left;

@@ -1,7 +1,9 @@
 #include "installer/observe.h"
 
+#include <memory>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -39,6 +41,14 @@ TEST(HostRoot, IsTheFolderItselfWhereThereIsNoCapture) {
     EXPECT_EQ(root.folder, folder);
     EXPECT_EQ(root.capture, "");
   }
+}
+
+engine::Result<std::unique_ptr<engine::Engine>> observe_engine(const MemoryFiles& here,
+                                                               const HostRoot& root,
+                                                               const Request& request) {
+  auto observed = observe(here, root, request, nullptr, nullptr);
+  if (!observed) return std::unexpected(observed.error());
+  return std::move(observed->engine);
 }
 
 /// What the engine of a request is called, or the error's code and where.

@@ -247,6 +247,19 @@ std::vector<Edit> cut_element(std::string_view text, const Imports& imports, std
   return cuts;
 }
 
+/// No string of TOML names a file whose name isn't UTF-8.
+Result<void> check_pattern(std::string_view pattern, std::string_view file) {
+  std::string as_read;
+  append_valid_utf8(as_read, pattern);
+  if (as_read != pattern) {
+    return std::unexpected(Error{.code = ErrorCode::needs_decision,
+                                 .message = "no config can import '" + as_read + "': the name is not UTF-8",
+                                 .where = std::string(file),
+                                 .hint = "name another folder with --drop-in"});
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::string> add_import(std::string_view text,
@@ -259,14 +272,7 @@ Result<std::string> add_import(std::string_view text,
                                  .where = std::string(file),
                                  .hint = drop_in_hint("", file)});
   }
-  std::string as_read;
-  append_valid_utf8(as_read, pattern);
-  if (as_read != pattern) {
-    return std::unexpected(Error{.code = ErrorCode::needs_decision,
-                                 .message = "no config can import '" + as_read + "': the name is not UTF-8",
-                                 .where = std::string(file),
-                                 .hint = "name another folder with --drop-in"});
-  }
+  if (auto fits = check_pattern(pattern, file); !fits) return std::unexpected(fits.error());
   const auto root = scan_root(text, file, dialect);
   if (!root) return std::unexpected(root.error());
   const std::optional<Imports>& imports = root->imports;
@@ -290,14 +296,7 @@ Result<std::string> remove_import(std::string_view text,
                                   std::string_view pattern,
                                   const TomlDialect& dialect,
                                   bool line_was_ours) {
-  std::string as_read;
-  append_valid_utf8(as_read, pattern);
-  if (as_read != pattern) {
-    return std::unexpected(Error{.code = ErrorCode::needs_decision,
-                                 .message = "no config can import '" + as_read + "': the name is not UTF-8",
-                                 .where = std::string(file),
-                                 .hint = "name another folder with --drop-in"});
-  }
+  if (auto fits = check_pattern(pattern, file); !fits) return std::unexpected(fits.error());
   const auto root = scan_root(text, file, dialect);
   if (!root) return std::unexpected(root.error());
   const std::optional<Imports>& imports = root->imports;
