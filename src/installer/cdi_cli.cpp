@@ -57,6 +57,24 @@ void add_generate_options(CLI::App& verb, CdiRequest& request) {
       ->envname("CTKIT_CDI_OUTPUT");
 }
 
+/// The options of one verb.
+void add_options(VerbWords& verb, CdiRequest& request) {
+  add_root(*verb.app, request);
+  const bool generates = verb.verb == CdiVerb::generate;
+  if (generates) {
+    add_generate_options(*verb.app, request);
+  } else {
+    add_reading_options(*verb.app, request);
+  }
+  verb.format = generates ? "yaml" : "table";
+  verb.app->add_option("-o", verb.format, "Output format")
+      ->check(CLI::IsMember({verb.format, std::string("json")}))
+      ->capture_default_str();
+  if (verb.verb == CdiVerb::validate) {
+    verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if a file is refused or a device lost");
+  }
+}
+
 }  // namespace
 
 std::optional<std::variant<CdiRequest, Printed>> parse_cdi_command_line(std::span<const char* const> argv) {
@@ -75,30 +93,16 @@ std::optional<std::variant<CdiRequest, Printed>> parse_cdi_command_line(std::spa
        CdiVerb::list,
        ""},
   }};
+  // Only the verb that was given gets its options, and looks at the environment.
   for (VerbWords& verb : verbs) {
-    // Only the verb that was given looks at the environment.
-    verb.app->parse_complete_callback([] {});
-    add_root(*verb.app, request);
-    const bool generates = verb.verb == CdiVerb::generate;
-    if (generates) {
-      add_generate_options(*verb.app, request);
-    } else {
-      add_reading_options(*verb.app, request);
-    }
-    verb.format = generates ? "yaml" : "table";
-    verb.app->add_option("-o", verb.format, "Output format")
-        ->check(CLI::IsMember({verb.format, std::string("json")}))
-        ->capture_default_str();
-    if (verb.verb == CdiVerb::validate) {
-      verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if a file is refused or a device lost");
-    }
+    verb.app->preparse_callback([&](std::size_t) { add_options(verb, request); });
   }
   try {
     const auto words = argv.subspan(1);
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success&) {
     for (const VerbWords& verb : verbs) {
-      if (verb.app->parsed()) return Printed{.text = verb.app->help()};
+      if (verb.app->parsed()) return Printed{.text = verb.app->help("ctkit cdi")};
     }
     return Printed{.text = app.help()};
   } catch (const CLI::ParseError& error) {

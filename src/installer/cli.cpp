@@ -1,7 +1,9 @@
 #include "installer/cli.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -145,12 +147,94 @@ std::optional<Printed> fill_desired(Request& request, const Words& words) {
   return std::nullopt;
 }
 
+struct VerbRow {
+  const char* name;
+  const char* help;
+  Verb verb;
+};
+
+constexpr std::array<VerbRow, 10> kVerbs = {{
+    {"effective", "The effective config, as the daemon computes it", Verb::effective},
+    {"explain", "Who set a key, what was overridden or erased, what is lost", Verb::explain},
+    {"lint", "Problems in everyone's files, with stable rule ids", Verb::lint},
+    {"plan", "The change: files, effective diff, conflicts", Verb::plan},
+    {"preflight", "What another release would change or break with these files", Verb::preflight},
+    {"apply", "Write the planned files, restart if need be, verify, roll back on failure", Verb::apply},
+    {"verify", "Whether the running daemon serves what the files say", Verb::verify},
+    {"status", "The daemon, the last apply, what drifted since", Verb::status},
+    {"rollback", "Back to the state before the last apply", Verb::rollback},
+    {"uninstall", "Remove exactly what apply added", Verb::uninstall},
+}};
+
 /// A verb, where its format goes, and what it is called in the request.
 struct VerbWords {
   CLI::App* app;
   Verb verb;
   std::string output;
 };
+
+/// The options of one verb.
+void add_options(VerbWords& verb, Request& request, Words& words) {
+  add_node_options(*verb.app, request);
+  const bool reads = verb.verb == Verb::effective || verb.verb == Verb::explain || verb.verb == Verb::lint ||
+                     verb.verb == Verb::preflight;
+  if (!reads) add_state_dir(*verb.app, request);
+  add_socket(*verb.app, request);
+  if (verb.verb == Verb::apply || verb.verb == Verb::uninstall || verb.verb == Verb::rollback) {
+    add_live_options(*verb.app, request, words);
+  }
+  if (verb.verb == Verb::plan || verb.verb == Verb::apply) add_change_options(*verb.app, request, words);
+  if (verb.verb == Verb::plan || verb.verb == Verb::apply || verb.verb == Verb::uninstall) {
+    add_hook_options(*verb.app, request, words);
+  }
+  std::vector<std::string> formats = {verb.verb == Verb::effective ? "toml" : "table", "json"};
+  if (verb.verb == Verb::lint) formats.emplace_back("sarif");
+  add_format(*verb.app, verb.output, formats);
+  switch (verb.verb) {
+    case Verb::effective:
+      verb.app->add_flag("--show-origin", request.show_origin, "With each value the file and line that wrote it");
+      verb.app->add_flag("--as-dump", request.as_dump, "What `config dump` says where the daemon does something else");
+      break;
+    case Verb::explain:
+      verb.app->add_option("keys", request.keys, "Dotted TOML keys; none: an overview");
+      break;
+    case Verb::lint:
+      verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are errors or warnings");
+      break;
+    case Verb::preflight:
+      verb.app->add_option("--to", request.target, "The other release, as the daemon's `--version` prints it")
+          ->required();
+      verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if something changes or breaks");
+      break;
+    case Verb::plan:
+      verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are changes");
+      verb.app->add_option("--out", request.plan_out, "Keep the plan in this file, for `ctkit apply FILE`");
+      break;
+    case Verb::apply:
+      add_apply_options(*verb.app, request, words);
+      break;
+    case Verb::verify:
+      verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are differences");
+      break;
+    case Verb::rollback:
+      verb.app->add_option("--if-unconfirmed",
+                           request.if_unconfirmed,
+                           "Only the apply of this name, and only if its verdict never came");
+      break;
+    case Verb::status:
+      verb.app->add_flag("--ready", request.ready, "Only whether `ctkit run` has verified everything; 1 if not");
+      verb.app->add_option("--ready-file", request.ready_file, "Where it says so")
+          ->envname("CTKIT_READY_FILE")
+          ->default_str("/run/nvidia/toolkit/ctkit-ready");
+      break;
+    case Verb::uninstall:
+      verb.app->add_flag("--toolkit",
+                         request.with_toolkit,
+                         "Also the toolkit's files that `ctkit run` installed, if nobody needs them");
+      add_toolkit_folder(*verb.app, words.toolkit_folder);
+      break;
+  }
+}
 
 }  // namespace
 
@@ -165,86 +249,16 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
       "cdi-hook, "
       "for the hooks they call.");
 
-  std::array<VerbWords, 10> verbs = {{
-      {app.add_subcommand("effective", "The effective config, as the daemon computes it"), Verb::effective, ""},
-      {app.add_subcommand("explain", "Who set a key, what was overridden or erased, what is lost"), Verb::explain, ""},
-      {app.add_subcommand("lint", "Problems in everyone's files, with stable rule ids"), Verb::lint, ""},
-      {app.add_subcommand("plan", "The change: files, effective diff, conflicts"), Verb::plan, ""},
-      {app.add_subcommand("preflight", "What another release would change or break with these files"),
-       Verb::preflight,
-       ""},
-      {app.add_subcommand("apply", "Write the planned files, restart if need be, verify, roll back on failure"),
-       Verb::apply,
-       ""},
-      {app.add_subcommand("verify", "Whether the running daemon serves what the files say"), Verb::verify, ""},
-      {app.add_subcommand("status", "The daemon, the last apply, what drifted since"), Verb::status, ""},
-      {app.add_subcommand("rollback", "Back to the state before the last apply"), Verb::rollback, ""},
-      {app.add_subcommand("uninstall", "Remove exactly what apply added"), Verb::uninstall, ""},
-  }};
-  for (VerbWords& verb : verbs) {
-    // With a callback of its own only the verb that was given looks at the environment: else the others, whose options
-    // fill the same request, would put the environment's values over its flags.
-    verb.app->parse_complete_callback([] {});
-    add_node_options(*verb.app, request);
-    const bool reads = verb.verb == Verb::effective || verb.verb == Verb::explain || verb.verb == Verb::lint ||
-                       verb.verb == Verb::preflight;
-    if (!reads) add_state_dir(*verb.app, request);
-    add_socket(*verb.app, request);
-    if (verb.verb == Verb::apply || verb.verb == Verb::uninstall || verb.verb == Verb::rollback) {
-      add_live_options(*verb.app, request, words);
-    }
-    if (verb.verb == Verb::plan || verb.verb == Verb::apply) add_change_options(*verb.app, request, words);
-    if (verb.verb == Verb::plan || verb.verb == Verb::apply || verb.verb == Verb::uninstall) {
-      add_hook_options(*verb.app, request, words);
-    }
-    std::vector<std::string> formats = {verb.verb == Verb::effective ? "toml" : "table", "json"};
-    if (verb.verb == Verb::lint) formats.emplace_back("sarif");
-    add_format(*verb.app, verb.output, formats);
-    switch (verb.verb) {
-      case Verb::effective:
-        verb.app->add_flag("--show-origin", request.show_origin, "With each value the file and line that wrote it");
-        verb.app->add_flag(
-            "--as-dump", request.as_dump, "What `config dump` says where the daemon does something else");
-        break;
-      case Verb::explain:
-        verb.app->add_option("keys", request.keys, "Dotted TOML keys; none: an overview");
-        break;
-      case Verb::lint:
-        verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are errors or warnings");
-        break;
-      case Verb::preflight:
-        verb.app->add_option("--to", request.target, "The other release, as the daemon's `--version` prints it")
-            ->required();
-        verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if something changes or breaks");
-        break;
-      case Verb::plan:
-        verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are changes");
-        verb.app->add_option("--out", request.plan_out, "Keep the plan in this file, for `ctkit apply FILE`");
-        break;
-      case Verb::apply:
-        add_apply_options(*verb.app, request, words);
-        break;
-      case Verb::verify:
-        verb.app->add_flag("--exit-code", request.exit_code, "Exit 2 if there are differences");
-        break;
-      case Verb::rollback:
-        verb.app->add_option("--if-unconfirmed",
-                             request.if_unconfirmed,
-                             "Only the apply of this name, and only if its verdict never came");
-        break;
-      case Verb::status:
-        verb.app->add_flag("--ready", request.ready, "Only whether `ctkit run` has verified everything; 1 if not");
-        verb.app->add_option("--ready-file", request.ready_file, "Where it says so")
-            ->envname("CTKIT_READY_FILE")
-            ->default_str("/run/nvidia/toolkit/ctkit-ready");
-        break;
-      case Verb::uninstall:
-        verb.app->add_flag("--toolkit",
-                           request.with_toolkit,
-                           "Also the toolkit's files that `ctkit run` installed, if nobody needs them");
-        add_toolkit_folder(*verb.app, words.toolkit_folder);
-        break;
-    }
+  // Only the verb that is given is made, if one is, and only it gets options: all of them took longer than a node's
+  // config does, and the others' options would put the environment's values over its flags.
+  const auto is_given = [&](const VerbRow& row) { return argv.size() > 1 && std::string_view(row.name) == argv[1]; };
+  const bool all = std::ranges::none_of(kVerbs, is_given);
+  std::vector<VerbWords> verbs;
+  verbs.reserve(kVerbs.size());
+  for (const VerbRow& row : kVerbs) {
+    if (!all && !is_given(row)) continue;
+    VerbWords& verb = verbs.emplace_back(app.add_subcommand(row.name, row.help), row.verb, "");
+    verb.app->preparse_callback([&](std::size_t) { add_options(verb, request, words); });
   }
 
   try {
@@ -253,7 +267,7 @@ std::variant<Request, Printed> parse_command_line(std::span<const char* const> a
     return Printed{.text = "ctkit " CTKIT_VERSION "\n"};
   } catch (const CLI::Success&) {
     for (const VerbWords& verb : verbs) {
-      if (verb.app->parsed()) return Printed{.text = verb.app->help()};
+      if (verb.app->parsed()) return Printed{.text = verb.app->help("ctkit")};
     }
     return Printed{.text = app.help()};
   } catch (const CLI::ParseError& error) {
