@@ -69,8 +69,10 @@ class Unfolded {
   std::span<const Type> types(std::uint16_t number) {
     if (number == 0) return {};
     if (const auto known = types_.find(number); known != types_.end()) return known->second;
+    const auto stretch = list(rows().types, rows().type_lists[number]);
     std::vector<Type> made;
-    for (const schema::TypeRow& row : list(rows().types, rows().type_lists[number]))
+    made.reserve(stretch.size());
+    for (const schema::TypeRow& row : stretch)
       made.push_back(type(row));
     return types_.emplace(number, std::move(made)).first->second;
   }
@@ -92,8 +94,10 @@ class Unfolded {
 
   std::span<const std::string_view> words(std::uint16_t number) {
     if (number == 0) return {};
+    const auto stretch = list(rows().words, rows().word_lists[number]);
     std::vector<std::string_view> made;
-    for (const std::uint16_t word : list(rows().words, rows().word_lists[number]))
+    made.reserve(stretch.size());
+    for (const std::uint16_t word : stretch)
       made.push_back(text(word));
     return words_.emplace_back(std::move(made));
   }
