@@ -20,7 +20,7 @@ constexpr std::array kReleases = {"1.5.18", "1.6.39", "1.7.27", "2.0.11", "2.1.9
 const std::string kConfig = "/etc/containerd/config.toml";
 
 engine::containerd::ContainerdEngine make_engine(std::string_view release) {
-  auto known = engine::containerd::find_release(engine::containerd::Release::parse(release).value());
+  auto known = engine::containerd::find_release(engine::Release::parse(release).value());
   return {{.known = std::move(known.value())}, {}};
 }
 
