@@ -10,7 +10,7 @@ namespace {
 using enum FieldType;
 using enum Level;
 
-constexpr std::array kFields = {
+constexpr auto kFields = std::to_array({
     Field{spec, "cdiVersion", text},
     Field{spec, "kind", text},
     Field{spec, "annotations", dictionary, v0_6_1},
@@ -53,7 +53,7 @@ constexpr std::array kFields = {
     Field{rdt, "enableMonitoring", boolean, v1_1_0},
     Field{net_device, "hostInterfaceName", text, v1_1_0},
     Field{net_device, "name", text, v1_1_0},
-};
+});
 
 // Only the foldings that end at an ASCII letter matter: field names have no others.
 std::string fold(std::string_view key) {

@@ -50,7 +50,7 @@ std::vector<std::string> split_list(std::string_view text) {
 }
 
 Result<void> set_text(const SettingRow& row, std::string_view value, std::string& member) {
-  const auto choices = split_words(row.choices);
+  const auto choices = split_words(row.choices.view());
   if (!value.empty() && !choices.empty() && std::ranges::find(choices, value) == choices.end()) {
     std::string list;
     for (const std::string_view choice : choices)
@@ -215,7 +215,7 @@ Said ask(const SettingRow& row, Dialect dialect, const std::vector<Given>& flags
     said.source = given.flag;
     found = true;
   }
-  for (const std::string_view name : split_words(row.environment)) {
+  for (const std::string_view name : split_words(row.environment.view())) {
     const auto variable = environment.find(name);
     if (variable == environment.end()) continue;
     if (trimmed(variable->second).empty() && row.empty == Empty::unset) continue;
@@ -272,8 +272,8 @@ Result<ResolvedSettings> resolve_settings(Dialect dialect,
          .value = std::holds_alternative<Unread>(row.member) ? shown(row, said.values) : shown(row, resolved.settings),
          .source = said.source,
          .overridden = said.overridden});
-    if (!row.without_effect.empty() && said.source != "default") {
-      resolved.warnings.push_back(said.source + " has no effect: " + std::string(row.without_effect));
+    if (!row.without_effect.view().empty() && said.source != "default") {
+      resolved.warnings.push_back(said.source + " has no effect: " + std::string(row.without_effect.view()));
     }
   }
   if (auto fits = check_settings(dialect, resolved); !fits) return std::unexpected(fits.error());

@@ -12,7 +12,7 @@ using S = Settings;
 
 // NVIDIA's names, aliases and defaults: nvidia-ctk-installer v1.20.0, cmd/nvidia-ctk-installer (main.go,
 // toolkit/toolkit.go, container/runtime/runtime.go, containerd and crio below it). CTKIT_* and `own_flags` are ours.
-constexpr std::array kRows = {
+constexpr auto kRows = std::to_array({
     // The life cycle.
     SettingRow{.flags = "no-daemon n",
                .environment = "NO_DAEMON",
@@ -405,7 +405,7 @@ constexpr std::array kRows = {
                .environment = "NRI_MANAGEMENT_CDI_DEVICE_NAMESPACES",
                .member = Unread::list,
                .without_effect = "there is no NRI plugin"},
-};
+});
 
 }  // namespace
 
@@ -414,21 +414,22 @@ std::span<const SettingRow> setting_rows() {
 }
 
 std::string_view name_of(const SettingRow& row) {
-  for (const std::string_view names : {row.flags, row.own_flags, row.environment}) {
+  for (const std::string_view names : {row.flags.view(), row.own_flags.view(), row.environment.view()}) {
     if (!names.empty()) return split_words(names).front();
   }
   return "";
 }
 
 std::vector<std::string_view> flags_of(const SettingRow& row, Dialect dialect) {
-  auto flags = split_words(row.flags);
-  for (const std::string_view flag : split_words(dialect == Dialect::own ? row.own_flags : row.nvidia_flags))
+  auto flags = split_words(row.flags.view());
+  for (const std::string_view flag :
+       split_words(dialect == Dialect::own ? row.own_flags.view() : row.nvidia_flags.view()))
     flags.push_back(flag);
   return flags;
 }
 
 std::string_view default_of(const SettingRow& row, Dialect dialect) {
-  return dialect == Dialect::own ? row.own_default.value_or(row.default_value) : row.default_value;
+  return dialect == Dialect::own && row.own_default ? row.own_default->view() : row.default_value.view();
 }
 
 }  // namespace ctkit::daemonset

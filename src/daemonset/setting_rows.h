@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemonset/settings.h"
+#include "engine/inline_text.h"
 
 namespace ctkit::daemonset {
 
@@ -37,19 +38,19 @@ enum class Path {
 /// One setting: all its names, its defaults, what it takes. Names are separated by blanks; of several that are set the
 /// first counts, and a flag beats them all.
 struct SettingRow {
-  std::string_view flags = {};  ///< the first one names the setting; "" if there are none
-  std::string_view environment = {};
-  std::string_view default_value = {};
-  std::optional<std::string_view> own_default = {};  ///< of `ctkit run`, where that is another
+  engine::InlineText<80> flags = {};  ///< the first one names the setting; "" if there are none
+  engine::InlineText<100> environment = {};
+  engine::InlineText<40> default_value = {};
+  std::optional<engine::InlineText<40>> own_default = {};  ///< of `ctkit run`, where that is another
   Member member = static_cast<std::string Settings::*>(nullptr);
   Path path = Path::none;
-  bool wanted = false;                 ///< an empty text is a mistake
-  std::string_view choices = {};       ///< the only values it takes; none: any
-  std::string_view own_flags = {};     ///< only of `ctkit run`
-  std::string_view nvidia_flags = {};  ///< only under NVIDIA's names
+  bool wanted = false;                       ///< an empty text is a mistake
+  engine::InlineText<40> choices = {};       ///< the only values it takes; none: any
+  engine::InlineText<20> own_flags = {};     ///< only of `ctkit run`
+  engine::InlineText<20> nvidia_flags = {};  ///< only under NVIDIA's names
   Empty empty = Empty::unset;
-  std::string_view without_effect = {};  ///< why it is taken and does nothing; "": it does something
-  std::string_view help = {};
+  engine::InlineText<100> without_effect = {};  ///< why it is taken and does nothing; "": it does something
+  engine::InlineText<140> help = {};
 };
 
 /// Every setting, in the order of the log and the documentation.

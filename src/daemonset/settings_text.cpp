@@ -23,13 +23,13 @@ std::string settings_help(Dialect dialect) {
     for (const std::string_view flag : flags_of(row, dialect)) {
       line += (line.size() == 2 ? "" : ", ") + std::string(flag.size() == 1 ? "-" : "--") + std::string(flag);
     }
-    for (const std::string_view name : split_words(row.environment))
+    for (const std::string_view name : split_words(row.environment.view()))
       line += (line.size() == 2 ? "" : ", ") + std::string(name);
     text += line + "\n";
     const std::string_view value = default_of(row, dialect);
     text += "      ";
-    text += row.without_effect.empty() ? row.help : row.without_effect;
-    if (!row.choices.empty()) text += " [" + std::string(row.choices) + "]";
+    text += row.without_effect.view().empty() ? row.help.view() : row.without_effect.view();
+    if (!row.choices.view().empty()) text += " [" + std::string(row.choices.view()) + "]";
     if (!value.empty()) text += " (" + std::string(value) + ")";
     text += "\n";
   }

@@ -14,7 +14,7 @@ namespace {
 using enum RuleId;
 using enum Severity;
 
-constexpr std::array kRules = {
+constexpr auto kRules = std::to_array({
     Rule{erases_others,
          "CTK001",
          "erases-others",
@@ -155,7 +155,7 @@ constexpr std::array kRules = {
          "cdi-missing-hook",
          error,
          "A hook of a CDI spec starts a program that is not there, and containers fail"},
-};
+});
 
 /// Takes `:NUMBER` off the end.
 std::optional<std::uint32_t> take_number(std::string_view& text) {

@@ -10,8 +10,8 @@ namespace {
 using namespace std::literals;
 
 // A longer one goes before the one that it begins with.
-constexpr std::array kByteOrderMarks = {
-    "\xEF\xBB\xBF"sv, "\x00\x00\xFE\xFF"sv, "\xFF\xFE\x00\x00"sv, "\xFE\xFF"sv, "\xFF\xFE"sv};
+constexpr auto kByteOrderMarks =
+    std::to_array({"\xEF\xBB\xBF"sv, "\x00\x00\xFE\xFF"sv, "\xFF\xFE\x00\x00"sv, "\xFE\xFF"sv, "\xFF\xFE"sv});
 
 }  // namespace
 

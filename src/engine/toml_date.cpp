@@ -31,7 +31,7 @@ bool has(std::string_view text, std::size_t at, char c) {
 }
 
 int days_in(int month, int year) {
-  constexpr std::array kDays = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  constexpr auto kDays = std::to_array({31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31});
   const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
   return month == 2 && leap ? 29 : kDays[static_cast<std::size_t>(month - 1)];
 }

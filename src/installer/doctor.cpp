@@ -7,15 +7,15 @@
 namespace ctkit::installer {
 
 DoctorReport make_doctor_report(const DoctorFacts& facts) {
-  constexpr std::array kGates = {module_gate,
-                                 libraries_gate,
-                                 devices_gate,
-                                 toolkit_gate,
-                                 handlers_gate,
-                                 dump_gate,
-                                 loaded_gate,
-                                 specs_gate,
-                                 validator_gate};
+  constexpr auto kGates = std::to_array({module_gate,
+                                         libraries_gate,
+                                         devices_gate,
+                                         toolkit_gate,
+                                         handlers_gate,
+                                         dump_gate,
+                                         loaded_gate,
+                                         specs_gate,
+                                         validator_gate});
   DoctorReport report;
   for (const auto judge : kGates)
     report.gates.push_back(judge(facts));

@@ -16,14 +16,14 @@ using engine::RuleId;
 using engine::Severity;
 
 /// Rules that tell why a handler isn't what its author meant.
-constexpr std::array kHandlerRules = {
-    RuleId::erases_others,          RuleId::no_runc,          RuleId::version_above_root,
-    RuleId::both_plugin_ids,        RuleId::missing_import,   RuleId::not_imported,
-    RuleId::two_spellings,          RuleId::cri_dead,         RuleId::stray_file,
-    RuleId::default_binary_missing, RuleId::nested_plugin_id, RuleId::daemon_refuses,
-    RuleId::untyped_handler,        RuleId::other_plugin_id,  RuleId::cgroup_driver_differs,
-    RuleId::lost_in_migration,      RuleId::handler_replaced, RuleId::no_monitor,
-    RuleId::handler_dropped,        RuleId::inherits_default, RuleId::monitor_cgroup};
+constexpr auto kHandlerRules =
+    std::to_array({RuleId::erases_others,          RuleId::no_runc,          RuleId::version_above_root,
+                   RuleId::both_plugin_ids,        RuleId::missing_import,   RuleId::not_imported,
+                   RuleId::two_spellings,          RuleId::cri_dead,         RuleId::stray_file,
+                   RuleId::default_binary_missing, RuleId::nested_plugin_id, RuleId::daemon_refuses,
+                   RuleId::untyped_handler,        RuleId::other_plugin_id,  RuleId::cgroup_driver_differs,
+                   RuleId::lost_in_migration,      RuleId::handler_replaced, RuleId::no_monitor,
+                   RuleId::handler_dropped,        RuleId::inherits_default, RuleId::monitor_cgroup});
 
 bool is_about_handlers(const Finding& finding) {
   return finding.severity != Severity::note && std::ranges::find(kHandlerRules, finding.rule) != kHandlerRules.end();

@@ -80,7 +80,7 @@ struct Step {
   std::string_view remedy;
 };
 
-constexpr std::array kSteps = {
+constexpr auto kSteps = std::to_array({
     Step{"driver-ready",
          "driver-ready is not there: the operator's validator has not passed the driver, and the toolkit's pod waits "
          "for it",
@@ -96,7 +96,7 @@ constexpr std::array kSteps = {
     Step{"plugin-ready",
          "plugin-ready is not there: the node does not offer nvidia.com/gpu",
          "look at the device plugin's pod: it tells why it registers no device"},
-};
+});
 
 }  // namespace
 

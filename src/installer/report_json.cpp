@@ -53,7 +53,7 @@ ordered_json with_origins(const engine::EffectiveConfig& config) {
 }
 
 ordered_json to_json(const engine::Event& event) {
-  constexpr std::array kKinds = {"overridden", "erased", "moved", "unread"};
+  constexpr auto kKinds = std::to_array({"overridden", "erased", "moved", "unread"});
   return {
       {"kind", kKinds.at(static_cast<std::size_t>(event.kind))},
       {"key", event.key.to_string()},
@@ -157,7 +157,7 @@ ordered_json plan_json(const Plan& plan, std::string_view schema) {
 }
 
 ordered_json uninstall_json(const Outcome& outcome) {
-  constexpr std::array kHow = {"restored", "already", "edited", "left"};
+  constexpr auto kHow = std::to_array({"restored", "already", "edited", "left"});
   ordered_json files = ordered_json::array();
   if (outcome.removed) {
     for (const TakenBack& file : *outcome.removed) {

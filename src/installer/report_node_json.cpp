@@ -20,7 +20,7 @@ ordered_json or_null(const std::string& text) {
 
 ordered_json change_json(const std::optional<NodeChange>& change) {
   if (!change) return nullptr;
-  constexpr std::array kVerdicts = {"untouched", "verified", "rolled_back", "rollback_failed"};
+  constexpr auto kVerdicts = std::to_array({"untouched", "verified", "rolled_back", "rollback_failed"});
   return {{"verdict", kVerdicts.at(static_cast<std::size_t>(change->verdict))},
           {"unit", or_null(change->unit)},
           {"restarted", change->restarted},

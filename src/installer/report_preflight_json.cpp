@@ -43,7 +43,7 @@ ordered_json handlers(const Preflight& preflight) {
 }
 
 ordered_json settings(const Preflight& preflight) {
-  constexpr std::array kKinds = {"ignored", "lost", "changed", "revived", "held"};
+  constexpr auto kKinds = std::to_array({"ignored", "lost", "changed", "revived", "held"});
   ordered_json list = ordered_json::array();
   for (const engine::SettingChange& change : preflight.settings) {
     list.push_back({{"kind", kKinds.at(static_cast<std::size_t>(change.kind))},
@@ -69,7 +69,7 @@ ordered_json defaults(const Preflight& preflight) {
 }
 
 ordered_json findings(const Preflight& preflight) {
-  constexpr std::array kWords = {"note", "warning", "error"};
+  constexpr auto kWords = std::to_array({"note", "warning", "error"});
   ordered_json list = ordered_json::array();
   for (const engine::Finding& finding : preflight.findings) {
     const engine::Rule& rule = engine::rule_of(finding.rule);

@@ -22,7 +22,7 @@ struct Refusal {
 
 // The errors that have a meaning for us; names from systemd's bus-common-errors.h and the D-Bus
 // specification.
-constexpr std::array kRefusals = {
+constexpr auto kRefusals = std::to_array({
     Refusal{.name = "org.freedesktop.systemd1.NoSuchUnit",
             .code = ErrorCode::not_found,
             .message = "there is no such unit"},
@@ -65,7 +65,7 @@ constexpr std::array kRefusals = {
     Refusal{.name = "org.freedesktop.DBus.Error.NoReply",
             .code = ErrorCode::unreachable,
             .message = "systemd gave no answer"},
-};
+});
 
 bool is_lost(int error_number) {
   return error_number == ECONNRESET || error_number == ECONNABORTED || error_number == ENOTCONN ||

@@ -184,9 +184,9 @@ TEST(Settings, EveryNameOfTheTableIsInTheTestsAboveOrOurs) {
   std::multiset<std::string_view> variables;
   std::multiset<std::string_view> flags;
   for (const SettingRow& row : setting_rows()) {
-    for (const std::string_view name : split_words(row.environment))
+    for (const std::string_view name : split_words(row.environment.view()))
       variables.insert(name);
-    for (const std::string_view names : {row.flags, row.nvidia_flags}) {
+    for (const std::string_view names : {row.flags.view(), row.nvidia_flags.view()}) {
       for (const std::string_view name : split_words(names))
         flags.insert(name);
     }
@@ -370,10 +370,10 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Settings, EveryRowThatIsAPathSaysSo) {
   for (const SettingRow& row : setting_rows()) {
-    const bool path = row.default_value.starts_with('/');
-    EXPECT_TRUE(!path || !row.without_effect.empty() || row.path != Path::none) << row.flags;
+    const bool path = row.default_value.view().starts_with('/');
+    EXPECT_TRUE(!path || !row.without_effect.view().empty() || row.path != Path::none) << row.flags.view();
     if (row.path == Path::none) continue;
-    const std::string flag = "--" + std::string(split_words(row.flags).front());
+    const std::string flag = "--" + std::string(split_words(row.flags.view()).front());
     const auto relative = resolve({flag + "=some/where"}, {});
     ASSERT_FALSE(relative) << flag;
     EXPECT_THAT(relative.error().message, HasSubstr("wants an absolute path")) << flag;
@@ -445,7 +445,7 @@ TEST(Settings, HelpNamesEveryFlag) {
   for (const Dialect dialect : {Dialect::own, Dialect::nvidia}) {
     const std::string help = settings_help(dialect);
     for (const SettingRow& row : setting_rows()) {
-      for (const std::string_view flag : split_words(row.flags)) {
+      for (const std::string_view flag : split_words(row.flags.view())) {
         if (flag.size() > 1) {
           EXPECT_THAT(help, HasSubstr("--" + std::string(flag)));
         }

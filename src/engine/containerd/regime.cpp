@@ -71,7 +71,7 @@ constexpr void use_go_toml_2_4(Regime& r) {
 constexpr Regime k24beta = with(k23, use_go_toml_2_4);
 constexpr Regime k24 = with(k24beta, [](Regime& r) { r.root_caps_version = false; });
 
-constexpr std::array kRows = {
+constexpr auto kRows = std::to_array({
     Row{"1.5.0", k15},
     Row{"1.6.0", k16},
     Row{"1.6.24", k1624},
@@ -94,7 +94,7 @@ constexpr std::array kRows = {
     Row{"2.3.5", k235},
     Row{"2.4.0-beta.0", k24beta},
     Row{"2.4.0", k24},
-};
+});
 
 /// What Debian's builds of a line do otherwise: it has one library of its own for all programs.
 struct Repacking {

@@ -45,7 +45,7 @@ constexpr mode_t kModeBits = 07777;
 
 // The ACL matters for the mode: where there is one, the group bits of st_mode are its mask, wider
 // than the group's own.
-constexpr std::array kKeptAttributes = {"security.selinux", "system.posix_acl_access"};
+constexpr auto kKeptAttributes = std::to_array({"security.selinux", "system.posix_acl_access"});
 
 struct Existing {
   UniqueFd file = {};  // O_PATH: it may be unreadable to us
