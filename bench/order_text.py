@@ -21,7 +21,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 import recorded  # noqa: E402  (tests/recorded.py)
 
 CAPTURE = ROOT / "testdata/captures/gpu-node-1.7.27"
-VERSION_2 = "default-2.1.9-nvidia-then-registry"
+# A node's whole config with two drop-ins, and the releases that read it; distributions add to the numbers.
+WHOLE = {"default-1.7.34-nvidia-then-registry": ("1.6.20~ds1", "1.7.34"),
+         "default-2.1.9-nvidia-then-registry": ("2.1.9+unknown", "2.3.4")}
 TRACEME, CONT, GETREGS, SETREGS = 0, 7, 12, 13
 BREAKPOINT = b"\xcc"
 RIP, WORDS = 16, 27  # struct user_regs_struct of x86-64
@@ -96,14 +98,14 @@ def first_calls(command, functions):
 def commands(scratch):
     """What a start is for, the most frequent first."""
     node = ["--root", str(CAPTURE)]
-    newer = os.path.join(scratch, "node")
-    recorded.lay(newer, recorded.read_cases()[VERSION_2])
-    yield ["effective", *node]
-    for release in ("1.6.20", "2.1.9", "2.3.4"):
-        yield ["effective", "--root", newer, "--release", release]
-    for tree in (node, ["--root", newer, "--release", "2.1.9"]):
-        for verb in (["plan"], ["explain"], ["lint"], ["effective", "-o", "json"], ["plan", "-o", "json"]):
-            yield [*verb, *tree]
+    trees = [node, ["--root", os.path.relpath(CAPTURE), "--release", "1.7.24~ds1"]]
+    for case, releases in WHOLE.items():
+        root = os.path.join(scratch, case)
+        recorded.lay(root, recorded.read_cases()[case])
+        trees += [["--root", root, "--release", release] for release in releases]
+    for words in (["effective"], ["plan"], ["explain"], ["lint"], ["effective", "-o", "json"], ["plan", "-o", "json"]):
+        for tree in trees:
+            yield [*words, *tree]
     yield ["preflight", "--to", "2.3.4", *node]
     yield ["status", *node]
     yield ["cdi", "validate", *node]

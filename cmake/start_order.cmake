@@ -32,6 +32,9 @@ function(link_in_start_order target)
   set(order ${CMAKE_CURRENT_SOURCE_DIR}/cmake/text_order.txt)
   target_link_options(${target} PRIVATE -fuse-ld=lld -B${folder}
     -Wl,--symbol-ordering-file=${order} -Wl,--no-warn-symbol-ordering
+    # Constants beside the code, in one mapping: a start maps one piece less, and where the kernel caches the file in huge
+    # pages it maps all of it at once.
+    -Wl,--no-rosegment
     # Written and not mapped, its pages are cached in large folios from the first start on, like those of a copied file.
     -Wl,--no-mmap-output-file)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${order})

@@ -23,15 +23,19 @@ constexpr int kMostLinks = 40;     // the kernel's own limit
 constexpr int kMostAttempts = 64;  // EAGAIN: somebody renamed folders while a `..` was resolved
 
 // glibc has no wrapper for openat2.
-int open_below(int root, const char* path, int flags) {
+int open_at(int folder, const char* path, int flags, unsigned resolve) {
   open_how how{};
   how.flags = static_cast<unsigned>(flags | O_CLOEXEC);
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  how.resolve = resolve;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    const long fd = ::syscall(SYS_openat2, root, path, &how, sizeof how);
+    const long fd = ::syscall(SYS_openat2, folder, path, &how, sizeof how);
     if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) return static_cast<int>(fd);
   }
   return -1;
+}
+
+int open_below(int root, const char* path, int flags) {
+  return open_at(root, path, flags, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
 // "/etc/x" is "/etc/" and "x"; a name alone is in "./".
@@ -68,18 +72,16 @@ bool same_mount(int left, int right) {
 }  // namespace
 
 Result<RootFolder> RootFolder::open(const std::string& folder) {
-  UniqueFd root(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root) return std::unexpected(make_system_error(errno, "open the host root", folder));
-  const UniqueFd probe(open_below(root.get(), ".", O_PATH | O_DIRECTORY));
-  // Container runtimes older than the call deny it with EPERM; opening "." of an open folder gives
-  // that to nobody else.
-  if (!probe && (errno == ENOSYS || errno == EPERM)) {
+  // As openat(2) would, but that this tells at once whether the call is there at all.
+  UniqueFd root(open_at(AT_FDCWD, folder.c_str(), O_PATH | O_DIRECTORY, 0));
+  // Container runtimes older than the call deny it with EPERM; opening a folder with O_PATH gives that to nobody else.
+  if (!root && (errno == ENOSYS || errno == EPERM)) {
     return std::unexpected(
         Error{.message = "this kernel has no openat2(2), or a seccomp profile denies it",
               .where = folder,
               .hint = "Linux 5.6 or newer is needed, and in a container a runtime of 2021 or newer"});
   }
-  if (!probe) return std::unexpected(make_system_error(errno, "open the host root", folder));
+  if (!root) return std::unexpected(make_system_error(errno, "open the host root", folder));
   return RootFolder(std::move(root));
 }
 
