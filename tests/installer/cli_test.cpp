@@ -147,6 +147,22 @@ TEST(CommandLine, PrintsHelpAndVersionToStdout) {
   }
 }
 
+std::string help_of(const std::vector<std::string>& words) {
+  const auto parsed = parse(words);
+  const auto* printed = std::get_if<Printed>(&parsed);
+  return printed ? printed->text : "";
+}
+
+TEST(CommandLine, HelpNamesEveryVerbAndAVerbsHelpTheWholeCommand) {
+  const std::string all = help_of({"--help"});
+  for (const std::string verb :
+       {"effective", "explain", "lint", "plan", "preflight", "apply", "verify", "status", "rollback", "uninstall"}) {
+    EXPECT_THAT(all, HasSubstr("\n  " + verb + " "));
+    EXPECT_THAT(help_of({verb, "--help"}), HasSubstr("Usage: ctkit " + verb + " "));
+    EXPECT_THAT(help_of({verb, "--help"}), HasSubstr("\n  --root "));
+  }
+}
+
 class Mistake : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(Mistake, IsSaidOnStderr) {
