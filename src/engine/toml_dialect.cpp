@@ -26,12 +26,14 @@ constexpr TomlDialect kGoToml19{
 constexpr TomlDialect kGoToml22{
     .grammar = TomlDialect::Grammar::toml_1_0,
     .leap_seconds = true,
+    .second_digit_unseen = true,
     .unplaced_tables_unchecked = true,
     .dotted_keys_extend_implied = true,
 };
 
 constexpr TomlDialect kGoToml23{
     .grammar = TomlDialect::Grammar::toml_1_0,
+    .second_digit_unseen = true,
     .unplaced_tables_unchecked = true,
     .dotted_keys_extend_implied = true,
 };

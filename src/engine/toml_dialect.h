@@ -34,6 +34,9 @@ struct TomlDialect {
   bool seconds_optional = false;
   /// `07:32:60`
   bool leap_seconds = false;
+  /// Between date and time one blank, and whatever stands behind the digit after it is part of the value (parser.go,
+  /// scanDateTime, v2.2.4); else any number of blanks with a digit behind them.
+  bool second_digit_unseen = false;
   /// Keys may repeat in tables that the daemon has no place for.
   bool unplaced_tables_unchecked = false;
   /// After `[a.b.c]`, `[a]` may go on with `b.d = 1`.

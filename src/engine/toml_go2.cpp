@@ -1,5 +1,6 @@
 #include "engine/toml_go2.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -14,16 +15,27 @@ namespace {
 
 constexpr std::size_t kDepthLimit = kDeepest;
 
-/// How far a number, date or word reaches: everything that may be part of one.
-std::size_t atom_length(std::string_view text) {
-  const bool date = begins_like_date(text);
+/// How far a date or time reaches: everything that may be part of one, right or not. A blank is if a digit follows.
+std::size_t date_length(std::string_view text, bool second_digit_unseen) {
+  bool blank_seen = false;
   std::size_t length = 0;
   for (; length < text.size(); ++length) {
     const char c = text[length];
-    if (is_bare_key_character(c) || c == '+' || c == '.' || c == ':') continue;
-    // A blank between date and time.
-    if (date && c == ' ' && length + 1 < text.size() && is_digit(text[length + 1])) continue;
-    break;
+    if (is_digit(c) || std::string_view("-+.:TtZz").contains(c)) continue;
+    if (c != ' ' || length + 1 == text.size() || !is_digit(text[length + 1])) break;
+    if (!second_digit_unseen) continue;
+    if (std::exchange(blank_seen, true)) break;
+    length = std::min(length + 2, text.size() - 1);
+  }
+  return length;
+}
+
+/// How far a number or word reaches.
+std::size_t atom_length(std::string_view text) {
+  std::size_t length = 0;
+  for (; length < text.size(); ++length) {
+    const char c = text[length];
+    if (!is_bare_key_character(c) && c != '+' && c != '.' && c != ':') break;
   }
   return length;
 }
@@ -193,7 +205,9 @@ bool Go2Parser::inline_table(Table* out, std::size_t depth) {
 
 bool Go2Parser::scalar(Value* out) {
   const std::size_t begin = cursor_.offset();
-  const std::string_view atom = cursor_.rest().substr(0, atom_length(cursor_.rest()));
+  const std::string_view rest = cursor_.rest();
+  const std::string_view atom =
+      rest.substr(0, begins_like_date(rest) ? date_length(rest, dialect_.second_digit_unseen) : atom_length(rest));
   if (atom.empty()) return cursor_.refuse(begin, "expected a value");
   cursor_.skip(atom.size());
   return !out || convert(atom, begin, *out);

@@ -219,6 +219,25 @@ TEST(Unplaced, ValuesAreNotConvertedByGoToml2) {
   EXPECT_FALSE(takes("x = 99999999999999999999\n", kGoToml19));
 }
 
+// What containerd 2.1.9 of Debian (go-toml 2.4) said of each line.
+TEST(Unplaced, DatesEndWhereNothingOfADateStands) {
+  for (const std::string_view text :
+       {"v=1979-", "v=1979-T", "v=1979-+.:Zz", "v=12:", "v=12:30 4 5", "v=1979-05-27 07 08"})
+    EXPECT_TRUE(takes(text, kGoToml24)) << text;
+  for (const std::string_view text :
+       {"v=1979-x", "v=1979-_", "v=1979-05-27x", "v=12:3a", "v=12:e5", "v=1979-05-27 0x7"})
+    EXPECT_FALSE(takes(text, kGoToml24)) << text;
+}
+
+TEST(Unplaced, BehindABlankAndADigitADateHasAnyCharacterBefore24) {
+  for (const TomlDialect* dialect : {&kGoToml22, &kGoToml23}) {
+    EXPECT_TRUE(takes("v=1979-05-27 0x", *dialect));
+    EXPECT_FALSE(takes("v=1979-05-27 0xy", *dialect));
+    EXPECT_FALSE(takes("v=1979-05-27 07 08", *dialect));
+    EXPECT_FALSE(takes("v=1979-x", *dialect));
+  }
+}
+
 TEST(Unplaced, TablesMayRepeatKeysBefore24) {
   constexpr std::string_view kRepeated = "[a]\nb = 1\nb = 2\nc.d = 1\n[a.c]\n";
   EXPECT_TRUE(takes(kRepeated, kGoToml22));
