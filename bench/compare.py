@@ -8,7 +8,6 @@ beside `containerd --version`, and the growth with the number of drop-ins. Goals
 
 Exit status 0, or 75 when no suite could be downloaded."""
 import argparse
-import ctypes
 import gzip
 import json
 import os
@@ -25,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 sys.path.insert(0, str(HERE.parent / "tests/cdi"))
 import recorded  # noqa: E402  (tests/recorded.py)
+import traced  # noqa: E402  (beside this file)
 import tree_case  # noqa: E402  (tests/cdi/tree_case.py)
 
 SUITES = ("bookworm", "trixie", "forky")
@@ -62,21 +62,12 @@ def peak_memory(command):
 
     wait4 tells at least the memory of whoever started the process, and that is Python: so the process is stopped on its way
     out (PTRACE_O_TRACEEXIT) and asked."""
-    traceme, cont, setoptions, traceexit = 0, 7, 0x4200, 0x40
-    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
-    ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-    pid = os.fork()
-    if pid == 0:
-        null = os.open("/dev/null", os.O_RDWR)
-        for fd in (0, 1, 2):
-            os.dup2(null, fd)
-        ptrace(traceme, 0, None, None)
-        os.execv(command[0], command)
-    os.waitpid(pid, 0)  # stopped by exec
-    ptrace(setoptions, pid, None, traceexit)
+    cont, setoptions, traceexit = 7, 0x4200, 0x40
+    pid = traced.start(command)
+    traced.ptrace(setoptions, pid, None, traceexit)
     peak, deliver = None, 0
     while True:
-        ptrace(cont, pid, None, deliver)
+        traced.ptrace(cont, pid, None, deliver)
         _, status = os.waitpid(pid, 0)
         if not os.WIFSTOPPED(status):
             return peak

@@ -7,7 +7,6 @@ only after changes that move a lot.
 
 A breakpoint stands at the begin of each function of a static build with symbols and is taken away when it is hit."""
 import argparse
-import bisect
 import ctypes
 import os
 import pathlib
@@ -19,12 +18,13 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 import recorded  # noqa: E402  (tests/recorded.py)
+import traced  # noqa: E402  (beside this file)
 
 CAPTURE = ROOT / "testdata/captures/gpu-node-1.7.27"
 # A node's whole config with two drop-ins, and the releases that read it; distributions add to the numbers.
 WHOLE = {"default-1.7.34-nvidia-then-registry": ("1.6.20~ds1", "1.7.34"),
          "default-2.1.9-nvidia-then-registry": ("2.1.9+unknown", "2.3.4")}
-TRACEME, CONT, GETREGS, SETREGS = 0, 7, 12, 13
+CONT, GETREGS, SETREGS = 7, 12, 13
 BREAKPOINT = b"\xcc"
 RIP, WORDS = 16, 27  # struct user_regs_struct of x86-64
 
@@ -52,16 +52,7 @@ def text_of(program):
 
 def first_calls(command, functions):
     """Addresses of functions (as in the file) in the order of their first call."""
-    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
-    ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
-    pid = os.fork()
-    if pid == 0:
-        null = os.open("/dev/null", os.O_RDWR)
-        for fd in (0, 1, 2):
-            os.dup2(null, fd)
-        ptrace(TRACEME, 0, None, None)
-        os.execv(command[0], command)
-    os.waitpid(pid, 0)  # stopped by exec
+    pid = traced.start(command)
     with open(f"/proc/{pid}/maps", encoding="utf-8") as maps:
         base = min(int(line.split("-")[0], 16) for line in maps if command[0] in line)
     begin, size = text_of(command[0])
@@ -76,19 +67,19 @@ def first_calls(command, functions):
         memory.seek(base + begin)
         memory.write(broken)
         while True:
-            ptrace(CONT, pid, None, None)
+            traced.ptrace(CONT, pid, None, None)
             _, status = os.waitpid(pid, 0)
             if not os.WIFSTOPPED(status):
                 break
             if os.WSTOPSIG(status) != signal.SIGTRAP:
                 sys.exit(f"order_text: signal {os.WSTOPSIG(status)} in {' '.join(command)}")
             registers = (ctypes.c_ulonglong * WORDS)()
-            ptrace(GETREGS, pid, None, registers)
+            traced.ptrace(GETREGS, pid, None, registers)
             address = registers[RIP] - 1 - base
             memory.seek(base + address)
             memory.write(code[address - begin:address - begin + 1])
             registers[RIP] -= 1
-            ptrace(SETREGS, pid, None, registers)
+            traced.ptrace(SETREGS, pid, None, registers)
             order.append(address)
     if os.waitstatus_to_exitcode(status) not in (0, 2):
         sys.exit(f"order_text: exit status {os.waitstatus_to_exitcode(status)} of {' '.join(command)}")
